@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from anew.engine.boundaries import Reported, Requested, Taken
 from anew.engine.decide import decide
+from anew.engine.next_actions import Invoke
 from anew.engine.outcome import outcome_of
-from anew.engine.pipeline import Invoke
 from anew.engine.record import Moment
 from anew.engine.state import RunState
 from anew.languages import load_text

@@ -93,7 +93,9 @@ def terminate_backends(dsn: str, *, everywhere: bool = False) -> int:
     return len(rows)
 
 
-TABLES = "runs labels events blobs snapshots jobs programs versions artifacts credentials workers".split()
+TABLES = (
+    "runs labels events blobs snapshots jobs programs versions artifacts credentials workers guards"
+).split()
 
 
 def empty(dsn: str) -> None:

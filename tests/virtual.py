@@ -81,6 +81,7 @@ class CountedDatabase:
         self.catalog = Counted(database.catalog)
         self.vault = Counted(database.vault)
         self.artifacts = Counted(database.artifacts)
+        self.guards = Counted(database.guards)
         self.is_shared = database.is_shared
         self.clock = database.clock
         self.notices = database.notices
@@ -89,7 +90,10 @@ class CountedDatabase:
     def is_quiet(self):
         return not any(
             part.pending
-            for part in (self.store, self.archive, self.catalog, self.vault, self.artifacts)
+            for part in (
+                *(self.store, self.archive, self.catalog, self.vault),
+                *(self.artifacts, self.guards),
+            )
         )
 
 

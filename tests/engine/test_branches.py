@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from anew.engine.boundaries import Answered, Due, Reported, Requested, Taken
 from anew.engine.decide import decide
 from anew.engine.events import to_row
+from anew.engine.next_actions import Invoke, Wait
 from anew.engine.outcome import Advice, outcome_of
-from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.secret_texts import SecretForm
 from anew.engine.secrets import KnownSecrets, Secrets

@@ -19,7 +19,7 @@ from anew.engine.boundaries import (
 )
 from anew.engine.decide import decide
 from anew.engine.fold import fold
-from anew.engine.pipeline import Invoke, Wait
+from anew.engine.next_actions import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.state import RunState, RunStatus, StepRunStatus
 from anew.lab.replay import replay

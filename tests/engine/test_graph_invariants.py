@@ -20,7 +20,7 @@ from anew.engine.boundaries import (
 from anew.engine.decide import decide
 from anew.engine.fold import fold
 from anew.engine.moments import LAST_MOMENT
-from anew.engine.pipeline import Invoke, Wait
+from anew.engine.next_actions import Invoke, Wait
 from anew.engine.questions import pending
 from anew.engine.record import Moment
 from anew.engine.state import Branch, RunState, RunStatus, StepRunStatus

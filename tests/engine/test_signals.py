@@ -21,8 +21,8 @@ from anew.engine.boundaries import (
 )
 from anew.engine.decide import decide
 from anew.engine.fold import fold
+from anew.engine.next_actions import Invoke, Wait
 from anew.engine.outcome import outcome_of
-from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.signals import SIGNAL_CHARS_MAX, is_name, pending
 from anew.engine.state import RunState, RunStatus, StepRunStatus

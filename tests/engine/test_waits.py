@@ -22,8 +22,8 @@ from anew.engine.boundaries import (
 from anew.engine.decide import Transition, decide
 from anew.engine.fold import fold
 from anew.engine.moments import NANOSECONDS
+from anew.engine.next_actions import Invoke, Wait, asked_of
 from anew.engine.outcome import outcome_of
-from anew.engine.pipeline import Invoke, Wait, asked_of
 from anew.engine.record import Moment
 from anew.engine.state import RunState, RunStatus, StepRunKey
 from anew.engine.waits import moment_waits, sleep_end

@@ -11,8 +11,8 @@ from anew.engine import events as e
 from anew.engine.boundaries import Paused, Reported, Requested, Resumed, Taken
 from anew.engine.decide import decide
 from anew.engine.fold import fold
+from anew.engine.next_actions import Invoke
 from anew.engine.outcome import outcome_of
-from anew.engine.pipeline import Invoke
 from anew.engine.record import Moment
 from anew.engine.state import RunState, StepRunKey
 from anew.lab.replay import replay, replayed

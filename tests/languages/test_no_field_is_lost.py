@@ -67,6 +67,10 @@ FOLLOWS = {
     "arc.rank": "follows from weights and order; `router.ranked` is what is read",
 }
 _NO_LOOP = "a graph has no loops"
+_GUARDED = (
+    *("program.dependencies", "program.priority"),
+    *("task.dependency", "task.priority", "task.hold_timeout"),
+)
 _WHOLE = "compared as a whole, as a part of its step"
 EXCUSED: Mapping[str, Mapping[str, str]] = {
     "check --expand": {},
@@ -75,6 +79,7 @@ EXCUSED: Mapping[str, Mapping[str, str]] = {
         "program.return_step": "a graph cannot say it",
         "program.workbook": "a graph has none",
         "program.keychain": "a graph has none",
+        **dict.fromkeys(_GUARDED, "a graph cannot say it"),
         "program.ctx": "a graph's ctx starts as its input",
         "step.loop": _NO_LOOP,
         "step.admit": "a graph has no admission rules",
@@ -94,6 +99,7 @@ EXCUSED: Mapping[str, Mapping[str, str]] = {
         "program.workload_is_ctx": "`workload.x` is written as `ctx.x`, as ctx starts in a graph",
         "step.join": "tokens are several where arcs are inclusive, and that is reported",
         "task.label": "the node has the name of its step",
+        **dict.fromkeys(_GUARDED, "guards hold calls and decide nothing about them"),
         "loop.source": "that the step loops is reported",
         "loop.iterator": "that the step loops is reported",
         "loop.mode": "that the step loops is reported",

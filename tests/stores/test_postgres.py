@@ -363,7 +363,11 @@ def test_a_database_of_the_last_unreleased_version_is_taken_over(database: Datab
     asyncio.run(opened_and_closed(database))
     known = migrations.postgres_migrations()
     newest = next(one for one in known if one.replaces)
-    for later in ("TABLE anew.artifacts", "FUNCTION anew.drop_artifacts_v1 CASCADE"):
+    guards = "commit_guarded_v1", "change_guards_v1", "guards_match_v1"
+    for later in (
+        *("TABLE anew.artifacts", "FUNCTION anew.drop_artifacts_v1 CASCADE", "TABLE anew.guards"),
+        *(f"FUNCTION anew.{name}" for name in guards),
+    ):
         database.execute(f"DROP {later}")
     database.execute("ALTER TABLE anew.programs DROP COLUMN tools")
     database.execute("DELETE FROM anew.migrations")

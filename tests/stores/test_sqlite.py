@@ -266,7 +266,7 @@ def of_an_unreleased_version(path: Path, scripts: int) -> Path:
     """A file with all that is in a schema, made by the first of more and smaller steps."""
     path = made(path)
     newest = next(one for one in migrations() if one.replaces)
-    for later in ("TRIGGER artifacts_of_run", "TABLE artifacts"):
+    for later in ("TRIGGER artifacts_of_run", "TABLE artifacts", "TABLE guards"):
         query(path, f"DROP {later}")
     query(path, "ALTER TABLE programs DROP COLUMN tools")
     query(path, "DELETE FROM migrations WHERE number >= ?", newest.number)

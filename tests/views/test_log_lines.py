@@ -7,6 +7,7 @@ import pytest
 from anew.engine import events as e
 from anew.engine.events.words import RetryLimit, SkippedWait
 from anew.engine.outcome import outcome_of
+from anew.program.guards import GuardKey
 from anew.program.policy import DirectiveKind, TimeoutAction
 from anew.program.program import LoopMode, RouteMode
 from anew.views.log_lines import LogLines
@@ -90,6 +91,17 @@ def test_iterations_that_end_leave_nothing_behind() -> None:
 
 # What each kind of event says on its own; None is silence on purpose.
 DECIDED: list[tuple[e.Event, str | None]] = [
+    (
+        e.TaskHeld(
+            **FETCH,
+            guard=GuardKey.RATE,
+            dependency="api",
+            reason="3 calls have started within 10 s",
+            scope="api",
+            until=10_000_000_000,
+        ),
+        "fetch.page: held: rate of api · 3 calls have started within 10 s",
+    ),
     (e.RunRequested(run="7", program="p", digest="d", workload={}), "run: 7 of program p"),
     (e.RunStarted(entry="fetch"), None),
     (e.RunPaused(reason="lunch"), "run: paused: lunch"),

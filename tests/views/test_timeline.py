@@ -8,6 +8,7 @@ from anew.engine import events as e
 from anew.engine.events.words import RetryLimit, SkippedWait
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import outcome_of
+from anew.program.guards import GuardKey
 from anew.program.policy import DirectiveKind
 from anew.program.program import LoopMode, RouteMode
 from anew.program.retry import BackoffKind, JitterKind
@@ -123,6 +124,17 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (e.SignalWaiting(step="fetch", signal="paid"), "waits for a signal           paid"),
     (e.SignalReceived(step="fetch", signal="paid"), "signal came                  paid"),
     (e.SignalTimedOut(step="fetch", signal="paid"), "no signal came               paid"),
+    (
+        e.TaskHeld(
+            **FETCH,
+            guard=GuardKey.CONCURRENCY,
+            dependency="api/a",
+            reason="2 of 2 calls are running",
+            scope="api",
+            behind=3,
+        ),
+        "task page held               concurrency of api · 2 of 2 calls are running · behind 3",
+    ),
     (
         e.WaitSkipped(
             step="fetch", waited_for=SkippedWait.RETRY, not_before=START + 41_000_000_000, by="ann"

@@ -28,8 +28,9 @@ from anew.engine.boundaries import (
     Taken,
 )
 from anew.engine.loops import open_loop
+from anew.engine.next_actions import Ended, Invoke, NextAction, Wait
 from anew.engine.outcome import error_of
-from anew.engine.pipeline import Ended, Invoke, NextAction, Pipeline, Wait
+from anew.engine.pipeline import Pipeline
 from anew.engine.questions import chosen
 from anew.engine.record import Moment, Recorder
 from anew.engine.render import Rejected, value_of
@@ -56,6 +57,7 @@ _WAITS = (
     StepRunStatus.ASKING,
     StepRunStatus.AWAITING,
     StepRunStatus.ANSWERED,
+    StepRunStatus.HELD,
 )
 _BEGINS = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
 _GOES_ON = (RunStatus.RUNNING, RunStatus.WAITING)

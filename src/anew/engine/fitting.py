@@ -23,12 +23,14 @@ _AT_ITS_TASK = frozenset(
         StepRunStatus.ASKING,
         StepRunStatus.AWAITING,
         StepRunStatus.ANSWERED,
+        StepRunStatus.HELD,
     }
 )
 _DOING = {
     StepRunStatus.ASKING: "asks a person in",
     StepRunStatus.AWAITING: "waits for a signal in",
     StepRunStatus.DELAYED: "waits to retry",
+    StepRunStatus.HELD: "is held by a guard in",
     StepRunStatus.DECIDED: "has just ended",
 }
 

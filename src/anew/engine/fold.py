@@ -11,6 +11,7 @@ from typing import assert_never
 
 from anew.engine import events as e
 from anew.engine.events.words import RouteReason
+from anew.engine.fold_guarded import note_guarded
 from anew.engine.fold_step_runs import (
     human_answered,
     human_waiting,
@@ -20,6 +21,7 @@ from anew.engine.fold_step_runs import (
     signal_received,
     signal_waiting,
     step_redelivered,
+    task_held,
     task_processed,
     task_started,
     wait_skipped,
@@ -54,7 +56,7 @@ from anew.engine.tokens import (
 from anew.errors import EngineBug
 
 ENTRY_TOKEN = 1
-
+_GUARDED = (e.TaskHeld, e.TaskStarted)
 
 # By an arc, or as a fallback: a step that is tried again by way of another is not about a failure.
 _DEALS_WITH_FAILURES = (None, RouteReason.FALLBACK)
@@ -79,6 +81,8 @@ def evolve(state: RunState, event: e.Event) -> RunState:
         raise EngineBug(
             f"{event.name} (seq {event.seq}) names {error}, which is unknown"
         ) from error
+    if state.guarded or type(event) in _GUARDED:
+        note_guarded(state, event)
     if state.asking and status is RunStatus.RUNNING and _only_others_move_it(state):
         status = RunStatus.WAITING
     state.status = status
@@ -96,6 +100,8 @@ def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case
     match event:
         case e.TaskStarted():
             task_started(moved(state, event), event)
+        case e.TaskHeld():
+            task_held(moved(state, event), event)
         case e.TaskProcessed():
             task_processed(state, moved(state, event), event)
         case e.LoopIterationDone() | e.LoopIterationFailed():
@@ -131,15 +137,12 @@ def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case
         case e.RunStarted():
             _run_started(state, event)
         case e.RunCancelled():
-            state.tokens, state.active, state.live = {}, {}, {}
-            state.branch_groups, state.branches, state.asking = {}, {}, 0
+            _run_cancelled(state)
         case e.RunFailed():
             state.failure = event.error
             state.branch_groups, state.branches = {}, {}
         case e.RunPaused():
-            if event.shared_with is not None:
-                state.shared_until = event.seq - 1
-                resume_later(state, event.later_by)
+            _run_paused(state, event)
         case e.RunResumed() | e.RunDone():
             pass
         case e.BranchForked():
@@ -162,6 +165,17 @@ def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case
             wait_skipped(moved(state, event), event)
         case _:
             assert_never(event)
+
+
+def _run_paused(state: RunState, event: e.RunPaused) -> None:
+    if event.shared_with is not None:
+        state.shared_until = event.seq - 1
+        resume_later(state, event.later_by)
+
+
+def _run_cancelled(state: RunState) -> None:
+    state.tokens, state.active, state.live = {}, {}, {}
+    state.branch_groups, state.branches, state.asking = {}, {}, 0
 
 
 def _run_requested(state: RunState, event: e.RunRequested) -> None:

@@ -23,6 +23,7 @@ from anew.engine.tokens import (
     write_ctx,
 )
 from anew.errors import EngineBug
+from anew.guards.state import HeldCall
 from anew.program.policy import TimeoutAction, Verdict
 from anew.values import Object, json_text, patched
 
@@ -54,6 +55,9 @@ def step_redelivered(run: StepRun, event: e.StepRedelivered) -> None:
 def task_started(run: StepRun, event: e.TaskStarted) -> None:
     assert event.task is not None
     run.started_at, run.started_seq = event.at, event.seq
+    run.held, run.scopes, run.dependency = None, event.scopes, event.dependency
+    if event.paid:
+        run.took, run.owes = event.paid, 0.0
     if run.is_lost:
         # The same attempt once more: a lost worker uses up nothing of the author's.
         run.is_lost, run.inputs, run.workbook = False, event.inputs, event.workbook
@@ -64,6 +68,7 @@ def task_started(run: StepRun, event: e.TaskStarted) -> None:
         run.prev = run.last
         run.first_at = event.at
         run.previous_seconds = None
+        run.took, run.owes, run.cooled = 0.0, 0.0, 0
     run.task = event.task
     run.attempt = event.attempt or 1
     run.resume_at = run.skipped_at = None
@@ -71,10 +76,16 @@ def task_started(run: StepRun, event: e.TaskStarted) -> None:
     run.executions_of[event.task] = run.executions_of.get(event.task, 0) + 1
 
 
+def task_held(run: StepRun, event: e.TaskHeld) -> None:
+    since = event.at if run.held is None else run.held.at
+    run.held = HeldCall(event.guard, event.dependency, since, event.until)
+
+
 def task_processed(state: RunState, run: StepRun, event: e.TaskProcessed) -> None:
     assert event.task is not None
     outcome = event.outcome
     run.last, run.helpers, run.inputs = outcome.result, outcome.helpers, None
+    run.scopes = ()
     run.deliveries = 1  # it got somewhere, so it is not what kills its workers
     if outcome.result is not None or not outcome.is_error:
         run.labels = {**run.labels, event.task: outcome.result}
@@ -97,6 +108,8 @@ def retry_scheduled(state: RunState, run: StepRun, event: e.TaskRetryScheduled) 
     run.previous_seconds = event.spread_seconds
     run.resume_at = event.not_before
     run.redirect = event.to
+    run.took, run.owes = event.took or 0.0, event.owes or 0.0
+    run.cooled += event.cools
     if event.count is not None:
         state.ctx_owner(run.branch).retries[run.key.step] = event.count
 

@@ -7,7 +7,7 @@ and nothing is drawn. Knows no files.
 
 from __future__ import annotations
 
-from anew.engine.pipeline import Invoke
+from anew.engine.next_actions import Invoke
 from anew.engine.record import Moment, Recorder
 from anew.engine.render import Rejected, value_of
 from anew.engine.scope import RunScope, task_names

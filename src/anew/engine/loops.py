@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anew.engine.events import LoopDone, LoopIterationDone, LoopIterationFailed, LoopStarted
-from anew.engine.pipeline import Ended
+from anew.engine.next_actions import Ended
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, count_of, defined_value, excerpt
 from anew.engine.scope import RunScope

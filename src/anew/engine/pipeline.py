@@ -6,12 +6,11 @@ on exactly as it would have. Never sleeps and never calls a tool.
 
 from __future__ import annotations
 
-from typing import TypeAlias, assert_never, final
+from typing import assert_never
 
 from msgspec import Struct
 
 from anew.engine.branches import failure_of
-from anew.engine.code_names import context_of, may_read_context, names_of
 from anew.engine.events import (
     HumanTimedOut,
     HumanWaiting,
@@ -21,7 +20,10 @@ from anew.engine.events import (
     StepStarted,
     TaskStarted,
 )
+from anew.engine.guarding import CallGuards
+from anew.engine.held_calls import FREE, Admitted, LooksAgain, NextCall, admitted
 from anew.engine.moments import LAST_MOMENT
+from anew.engine.next_actions import Ended, Invoke, NextAction, Wait, asked_of, idempotency_key
 from anew.engine.outcome import Outcome, error_of, outcome_of
 from anew.engine.policy import apply_policy
 from anew.engine.questions import asked_by, outcome_of_answer, outcome_of_silence
@@ -29,7 +31,6 @@ from anew.engine.record import Recorder
 from anew.engine.relay import relayed
 from anew.engine.render import Rejected, is_settled, value_of
 from anew.engine.scope import RunScope, task_names
-from anew.engine.script_states import renders_script, state_for_script
 from anew.engine.signals import (
     awaited_by,
     oldest_kept,
@@ -40,7 +41,6 @@ from anew.engine.state import (
     FOR_OTHERS,
     AwaitedSignal,
     Question,
-    RunState,
     RunStatus,
     StepRun,
     StepRunKey,
@@ -53,7 +53,7 @@ from anew.expressions import MappingScope
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.program.policy import DirectiveKind
-from anew.program.program import Program, Step, Task
+from anew.program.program import Step, Task
 from anew.values import Object, Value
 
 _NO_NAMES = MappingScope({})
@@ -61,64 +61,6 @@ _NO_NAMES = MappingScope({})
 _SCHEDULED = StepRunStatus.SCHEDULED
 _ANSWERED = StepRunStatus.ANSWERED
 _PAUSED = RunStatus.PAUSED
-
-
-class Invoke(Struct, frozen=True, gc=False):
-    """Call the tool once. Inputs belong to the log: a tool that changes them changes a copy.
-
-    `tool` is the task whose tool is called: `task` itself, or the one of the workbook it names.
-    `started` goes back with the report; `asked_at` is when this attempt was first started.
-    `idempotency_key` is the same for all attempts of one visit of the task, however many workers it
-    takes. An outcome past `deadline` is a timeout. `skipped_at` is when someone ended its wait.
-    `names` are variables of code beside its inputs. `context_at` is the event at which code that
-    reads `context` sees the run; `context` is that state, unless another worker was given it.
-    `script_at` and `script_state` are the same for the templates of a script.
-    """
-
-    key: StepRunKey
-    task: Task
-    tool: Task
-    inputs: Value
-    attempt: int
-    started: int
-    asked_at: int
-    idempotency_key: str
-    deadline: int | None = None
-    skipped_at: int | None = None
-    names: Object = {}
-    context_at: int | None = None
-    context: Object | None = None
-    script_at: int | None = None
-    script_state: RunState | None = None
-
-
-class Wait(Struct, frozen=True):
-    """Come back at `until`, or when the person has answered or the signal has come."""
-
-    key: StepRunKey
-    until: int
-    for_person: bool = False
-    for_signal: bool = False
-
-    @property
-    def is_for_others(self) -> bool:
-        """Whether someone outside may end it at any time."""
-        return self.for_person or self.for_signal
-
-
-@final
-class Ended(Struct, frozen=True):
-    """The step-run is over; `error` is None when it ended well.
-
-    A failure that is retried by way of another step goes on there (`to`).
-    """
-
-    key: StepRunKey
-    error: Object | None
-    to: str | None = None
-
-
-NextAction: TypeAlias = Invoke | Wait | Ended
 
 
 class _Start(Struct, frozen=True):
@@ -299,6 +241,15 @@ class Pipeline:
             rendered = _Rendered(run.inputs, run.workbook)
         else:
             rendered = self._refused(move) or self._inputs(task, move, visit)
+        admission = FREE
+        if recorder.moment.guards is not None and isinstance(rendered, _Rendered):
+            answer = self._admitted(recorder.moment.guards, task, move, visit, rendered)
+            if isinstance(answer, LooksAgain):
+                return self._held_until(answer.at)
+            if isinstance(answer, Admitted):
+                admission = answer
+            else:
+                rendered = answer
         is_rendered = isinstance(rendered, _Rendered)
         recorder.emit(
             TaskStarted(
@@ -312,6 +263,10 @@ class Pipeline:
                 workbook=rendered.workbook if is_rendered else None,  # type: ignore[union-attr]
                 warnings=recorder.taken_warnings(),
                 draws=recorder.taken_draws(),
+                dependency=admission.dependency,
+                scopes=admission.scopes,
+                reason=admission.reason,
+                paid=admission.paid or None,
             )
         )
         if not isinstance(rendered, _Rendered):
@@ -325,6 +280,24 @@ class Pipeline:
                 return self._await_signal(rendered.inputs)
             case _:
                 return asked_of(recorder.program, recorder.state, run)
+
+    def _admitted(
+        self, guards: CallGuards, task: Task, move: _Start, visit: int, rendered: _Rendered
+    ) -> Admitted | LooksAgain | Outcome:
+        run, recorder = self._run, self._recorder
+        book = recorder.program.workbook
+        tool = task if rendered.workbook is None else book[rendered.workbook]
+        names = self._names(move, visit)
+        scope = RunScope(recorder, task.dialect, run=run, extra=names)
+        call = NextCall(task, tool, move.attempt, rendered.inputs, scope)
+        return admitted(recorder, guards, run, call)
+
+    def _held_until(self, look_at: int) -> Wait:
+        deadline = self._deadline()
+        until = look_at if deadline is None else min(look_at, deadline)
+        self._recorder.taken_draws()  # of inputs that are rendered again
+        self._recorder.taken_warnings()
+        return Wait(self._run.key, until, for_guard=True)
 
     def _ask_person(self, inputs: Value) -> Wait | Outcome:
         asked = asked_by(inputs, self._recorder.moment.now)
@@ -368,9 +341,7 @@ class Pipeline:
         is_own = task.outcome_from is not OutcomeSource.WORKBOOK
         if is_own and is_settled(task.inputs, self._recorder.moment.secrets):
             return _Rendered(task.inputs.value(_NO_NAMES))
-        names = task_names(run, move.label, move.attempt)
-        names["_prev"] = run.last if move.attempt == 1 else run.prev
-        names["_key"] = idempotency_key(self._recorder.state.run, run.key, visit)
+        names = self._names(move, visit)
         scope = RunScope(self._recorder, task.dialect, run=run, extra=names)
         try:
             inputs = value_of(task.inputs, scope, f"inputs of {task.label}")
@@ -379,6 +350,14 @@ class Pipeline:
             return self._from_workbook(inputs, names)
         except Rejected as failed:
             return outcome_of(error=failed.error)
+
+    def _names(self, move: _Start, visit: int) -> Object:
+        """What inputs read of the execution that is to begin."""
+        run = self._run
+        names = task_names(run, move.label, move.attempt)
+        names["_prev"] = run.last if move.attempt == 1 else run.prev
+        names["_key"] = idempotency_key(self._recorder.state.run, run.key, visit)
+        return names
 
     def _from_workbook(self, inputs: Object, names: Object) -> _Rendered | Outcome:
         """The inputs of the workbook's task, which reads the caller's `args` and may take them."""
@@ -393,37 +372,3 @@ class Pipeline:
         if args and kind_named(task.kind).knows("args"):
             own = {**own, "args": {**(own.get("args") or {}), **args}}
         return _Rendered(own, name)
-
-
-def asked_of(program: Program, state: RunState, run: StepRun) -> Invoke:
-    """The call a step-run at work has asked for: the same one however often it is made."""
-    step = program.steps[run.key.step]
-    assert run.task is not None
-    task = step.tasks[step.index_of[run.task]]
-    tool = task if run.workbook is None else program.workbook[run.workbook]
-    kind = kind_named(tool.kind)
-    is_first = run.asked_seq in (run.started_seq, 0)
-    reads_context = may_read_context(kind, run.inputs)
-    has_script = renders_script(kind, run.inputs)
-    return Invoke(
-        key=run.key,
-        task=task,
-        tool=tool,
-        inputs=run.inputs,
-        attempt=run.attempt,
-        started=run.started_seq,
-        asked_at=run.asked_at,
-        idempotency_key=idempotency_key(state.run, run.key, run.task_visit),
-        deadline=deadline_of(step, run),
-        skipped_at=run.skipped_at,
-        names=names_of(kind, state, run),
-        context_at=run.asked_seq if reads_context else None,
-        context=context_of(state, run) if reads_context and is_first else None,
-        script_at=run.asked_seq if has_script else None,
-        script_state=state_for_script(state, run) if has_script and is_first else None,
-    )
-
-
-def idempotency_key(run: str, key: StepRunKey, task_visit: int) -> str:
-    """The same for all attempts of one visit of a task, and for nothing else."""
-    return f"{run}:{key.step}:{key.visit}:{key.iteration or 0}:{task_visit}"

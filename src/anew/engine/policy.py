@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from anew.engine.events import TaskProcessed, TaskRetryExhausted, TaskRetryScheduled
 from anew.engine.events.words import RetryLimit
+from anew.engine.guarding import CallEnded, tell_end
 from anew.engine.outcome import Outcome, error_of
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, count_of, holds, patches_of, seconds_of, text_of
@@ -24,6 +25,7 @@ from anew.engine.retry import (
 )
 from anew.engine.scope import RunScope, outcome_names, retry_words, set_names
 from anew.engine.state import StepRun, place_of
+from anew.guards.keeper import RetryCost
 from anew.program.policy import (
     Break,
     Budget,
@@ -42,6 +44,7 @@ from anew.program.program import Dialect, Task
 from anew.values import Object, path_text
 
 _CONTINUE, _FAIL = Continue(), Fail()
+_FREE = RetryCost()
 _NOTHING: Object = {}
 
 
@@ -58,7 +61,9 @@ class Settled(Struct, frozen=True):
 
 def apply_policy(recorder: Recorder, run: StepRun, task: Task, outcome: Outcome) -> None:
     """Write what the policy decides: `task.processed`, and the sequel of a retry."""
-    _Judgement(recorder, run, task, outcome).write()
+    moment = recorder.moment
+    ended = tell_end(moment.guards, recorder.state, run, outcome, moment.now)
+    _Judgement(recorder, run, task, outcome, ended).write()
 
 
 class _Judgement(Struct):
@@ -66,6 +71,7 @@ class _Judgement(Struct):
     run: StepRun
     task: Task
     outcome: Outcome
+    ended: CallEnded | None = None  # where guards know the call
 
     def write(self) -> None:
         policy = self.task.policy
@@ -204,7 +210,8 @@ class _Judgement(Struct):
     def _retry(self, number: int, retry: Retry, patches: Object, scope: RunScope) -> None:
         attempts = count_of(retry.attempts, scope, "attempts")
         executions = self._executions(retry)
-        if executions >= attempts:
+        cools = self.ended is not None and self.ended.cools and retry.backoff.honor_retry_after
+        if executions >= attempts and not cools:
             self._processed(number, Settled(DirectiveKind.RETRY), patches)
             self._exhausted(number, retry, attempts, RetryLimit.ATTEMPTS, scope)
             return
@@ -217,6 +224,10 @@ class _Judgement(Struct):
         not_before = due_at(now, delay.seconds)
         if is_too_late(bounds, self.run, not_before):
             self._exhausted(number, retry, attempts, RetryLimit.MAX_ELAPSED, scope)
+            return
+        cost = self._cost(now)
+        if cost.is_empty:
+            self._exhausted(number, retry, attempts, RetryLimit.BUDGET, scope)
             return
         self.recorder.taken_draws()  # the jitter's, which the event names `draw`
         self.recorder.emit(
@@ -238,13 +249,23 @@ class _Judgement(Struct):
                 to=retry.to,
                 backoff_row=row,
                 entry=min(executions, len(backoff.table)) or None,
+                took=cost.took or None,
+                owes=cost.owes or None,
+                cools=cools,
             )
         )
+
+    def _cost(self, now: int) -> RetryCost:
+        """What this retry takes from the budget of its dependency."""
+        ended, guards = self.ended, self.recorder.moment.guards
+        if ended is None or guards is None:
+            return _FREE
+        return guards.retry_cost(ended.dependency, is_throttled=ended.is_throttled, now=now)
 
     def _executions(self, retry: Retry) -> int:
         """How many executions count so far: those of this visit, or the step's retries plus one."""
         if retry.budget is Budget.VISIT:
-            return self.run.attempt
+            return self.run.attempt - self.run.cooled
         owner = self.recorder.state.ctx_owner(self.run.branch)
         return owner.retries.get(self.run.key.step, 0) + 1
 

@@ -12,6 +12,8 @@ from msgspec import Struct, field
 
 from anew.engine.events import Event, Fact
 from anew.engine.fold import evolve
+from anew.engine.fold_guarded import calls_ended_by
+from anew.engine.guarding import CallGuards, call_id
 from anew.engine.secrets import MissingSecret, Secrets
 from anew.engine.state import RunState, StepRunKey
 from anew.expressions import Allowance, Meter
@@ -24,13 +26,15 @@ class Moment(Struct, frozen=True):
     """When something happens, and where its chance comes from: U(0, 1), one per call.
 
     `secrets` are the credentials the run may read, None when it cannot have any. `allowance` is how
-    much work whoever decides waits for, None when as long as it takes.
+    much work whoever decides waits for, None when as long as it takes. `guards` say when calls may
+    begin, None when any may at once.
     """
 
     now: int
     draw: Callable[[], float]
     secrets: Secrets | None = None
     allowance: Allowance | None = None
+    guards: CallGuards | None = None
 
 
 class Recorder(Struct):
@@ -65,8 +69,20 @@ class Recorder(Struct):
             raise MissingSecret(self.missing)
         event.seq = self.state.version + 1
         event.at = self.moment.now
-        evolve(self.state, event)
+        if self.state.guarded and self.moment.guards is not None:
+            self._evolve_guarded(event, self.moment.guards)
+        else:
+            evolve(self.state, event)
         self.events.append(event)
+
+    def _evolve_guarded(self, event: Event, guards: CallGuards) -> None:
+        """As `evolve`, and tell the guards of calls that went away."""
+        state, now = self.state, self.moment.now
+        perhaps = calls_ended_by(state, event)
+        evolve(state, event)
+        for call in perhaps:
+            if call.key.text not in state.guarded:
+                guards.left(call.dependency, call.scopes, call_id(state, call.key), now)
 
     def draw(self) -> float:
         """One random number; whoever decides with it puts `taken_draws()` into the event."""

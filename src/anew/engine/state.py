@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from anew.engine import events as e
 from anew.engine.causes import Cause
+from anew.guards.state import HeldCall
 from anew.program.policy import DirectiveKind, TimeoutAction, Verdict
 from anew.values import Object, Value
 
@@ -36,6 +37,7 @@ class StepRunStatus(StrEnum):
     DELAYED = "delayed"  # waits for the due time of a retry
     ASKING = "asking"  # waits for a person
     AWAITING = "awaiting"  # waits for a signal
+    HELD = "held"  # a guard lets its call begin later
     ANSWERED = "answered"  # what it waited for is there; whoever takes it goes on
     ENDED = "ended"
 
@@ -114,6 +116,15 @@ STEP_RUN_TRANSITIONS: dict[tuple[StepRunStatus, type[e.Fact]], StepRunStatus] = 
     (StepRunStatus.DELAYED, e.WaitSkipped): StepRunStatus.DELAYED,
     (StepRunStatus.DECIDED, e.WaitSkipped): StepRunStatus.DECIDED,
     (StepRunStatus.EXECUTING, e.WaitSkipped): StepRunStatus.EXECUTING,
+    # A guard holds the call: whatever it was at, it goes on from there.
+    (StepRunStatus.SCHEDULED, e.TaskHeld): StepRunStatus.HELD,
+    (StepRunStatus.READY, e.TaskHeld): StepRunStatus.HELD,
+    (StepRunStatus.DECIDED, e.TaskHeld): StepRunStatus.HELD,
+    (StepRunStatus.DELAYED, e.TaskHeld): StepRunStatus.HELD,
+    (StepRunStatus.HELD, e.TaskHeld): StepRunStatus.HELD,
+    (StepRunStatus.HELD, e.TaskStarted): StepRunStatus.EXECUTING,
+    (StepRunStatus.HELD, e.StepFailed): StepRunStatus.ENDED,
+    (StepRunStatus.HELD, e.LoopIterationFailed): StepRunStatus.ENDED,
 }
 
 
@@ -124,10 +135,22 @@ class StepRunKey(Struct, frozen=True, gc=False):
     visit: int
     iteration: int | None = None
 
+    @property
+    def text(self) -> str:
+        return f"{self.step}:{self.visit}:{self.iteration}"
+
 
 def key_of(event: e.Fact) -> StepRunKey:
     """The step-run an event belongs to."""
     return StepRunKey(event.step or "", event.visit or 0, event.iteration)
+
+
+class GuardedCall(Struct, frozen=True, gc=False):
+    """A call that is at work under guards, or held by one, and the scopes that know it."""
+
+    key: StepRunKey
+    dependency: str
+    scopes: tuple[str, ...]
 
 
 class Origin(Struct, frozen=True, gc=False):
@@ -250,6 +273,12 @@ class StepRun(Struct, tag="step-run", gc=False):
     answered_by: str | None = None
     awaited: AwaitedSignal | None = None
     payload: Value = None  # of the signal that came
+    held: HeldCall | None = None
+    scopes: tuple[str, ...] = ()  # of the guards under which its call is at work
+    dependency: str | None = None
+    took: float = 0.0  # from a retry budget, by the retry that led to this attempt
+    owes: float = 0.0  # to a retry budget, before the retry begins
+    cooled: int = 0  # attempts of this visit that ended in a wait of all calls
 
 
 def place_of(run: StepRun) -> Object:
@@ -384,6 +413,7 @@ class RunState(Struct, gc=False):
     branch_groups_made: int = 0
     branches: dict[int, Branch] = field(default_factory=dict)
     branches_made: int = 0
+    guarded: dict[str, GuardedCall] = field(default_factory=dict)  # by the text of their key
 
     def ctx_owner(self, branch: int | None) -> RunState | Branch:
         """Whose ctx, retries and verdicts count in a branch; the run's own outside of all."""

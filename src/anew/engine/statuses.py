@@ -27,7 +27,7 @@ class DetailedStatus(StrEnum):
     RETRYING = "retrying"  # a step-run waits for its next attempt
     PERSON = "person"  # a step-run waits for an answer
     SIGNAL = "signal"
-    PARKED = "parked"  # all there is to do is put aside: a sleep, a child run
+    PARKED = "parked"  # all there is to do is put aside: a sleep, a child run, a held call
     WAITING = "waiting"
     PAUSED = "paused"
     DONE = "done"
@@ -43,7 +43,7 @@ class WaitReason(StrEnum):
     RETRY = "retry"  # the delay of a retry, or of a jump
     SLEEP = "sleep"
     CHILD = "child"  # a child run
-    HELD = "held"  # its run is paused
+    HELD = "held"  # its run is paused, or a guard holds its call
     PERSON = "person"  # an answer
     SIGNAL = "signal"
 
@@ -55,7 +55,7 @@ class StepStatus(StrEnum):
     RUNNING = "running"  # a task is at work
     RETRYING = "retrying"  # nothing is at work; a retry or a jump forward is due later
     POLLING = "polling"  # nothing is at work; the next look at something is due later
-    WAITING = "waiting"  # for a person, a signal, a child run, a sleep
+    WAITING = "waiting"  # for a person, a signal, a child run, a sleep, a guard
     DONE = "done"
     FAILED = "failed"  # also when an arc handled it: the run's status says whether that mattered
     SKIPPED = "skipped"  # refused by its gate, or dropped because the run failed
@@ -75,6 +75,7 @@ class ActivityKind(StrEnum):
     CHILD = "child"
     PERSON = "person"
     SIGNAL = "signal"
+    GUARD = "guard"  # a guard lets its call begin later
 
 
 class BarKind(StrEnum):
@@ -84,7 +85,7 @@ class BarKind(StrEnum):
     ERROR = "error"
     LOST = "lost"  # an execution whose worker was lost, or that was cancelled
     WORKING = "working"  # an execution that has no outcome yet
-    QUEUE = "queue"  # for a worker
+    QUEUE = "queue"  # for a worker, or for a guard to let the call begin
     RETRY = "retry"
     RETRY_AFTER = "retry_after"
     JUMP = "jump"
@@ -131,6 +132,7 @@ ACTIVITIES: Mapping[ActivityKind, ActivityRow] = {
     _K.QUEUED: ActivityRow(_J.READY, _S.SCHEDULED, _R.QUEUED, 5, _B.QUEUE),
     _K.SLEEP: ActivityRow(_J.SLEEP, _S.WAITING, _R.PARKED, 6, _B.SLEEP),
     _K.CHILD: ActivityRow(_J.CHILD, _S.WAITING, _R.PARKED, 6, _B.CHILD),
+    _K.GUARD: ActivityRow(_J.HELD, _S.WAITING, _R.PARKED, 6, _B.QUEUE),
 }
 # Delays that end by themselves, with another execution.
 DELAYED = frozenset(kind for kind, row in ACTIVITIES.items() if row.job is WaitReason.RETRY)

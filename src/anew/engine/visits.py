@@ -11,8 +11,8 @@ from anew.engine import gates, router
 from anew.engine.events.words import FailureEffect, RouteReason
 from anew.engine.fold_visits import signature_of
 from anew.engine.loops import close_loop, end_iteration
+from anew.engine.next_actions import Ended
 from anew.engine.outcome import error_of
-from anew.engine.pipeline import Ended
 from anew.engine.record import Recorder
 from anew.engine.state import LoopVisit, StepResult, StepRun, StepRunKey
 from anew.program.policy import Verdict

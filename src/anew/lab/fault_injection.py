@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from anew.engine.boundaries import Answered, Boundary, Due, Reported, Requested, Signalled, Taken
 from anew.engine.decide import Transition
-from anew.engine.pipeline import Invoke
+from anew.engine.next_actions import Invoke
 from anew.engine.state import StepRun, StepRunKey
 
 

@@ -13,8 +13,8 @@ from anew.engine.artifacts import (
     refused,
     too_large,
 )
+from anew.engine.next_actions import Invoke
 from anew.engine.outcome import Outcome, outcome_of
-from anew.engine.pipeline import Invoke
 from anew.program.artifacts import ArtifactAction, ArtifactScope
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from anew.engine.next_actions import Invoke
 from anew.engine.outcome import Outcome
-from anew.engine.pipeline import Invoke
 from anew.errors import EngineBug
 from anew.lab.log_world import RecordedEntry
 from anew.lab.outcome_sources import ExecutionStart

@@ -24,12 +24,13 @@ from anew.engine.boundaries import (
 from anew.engine.decide import decide
 from anew.engine.events import Event
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
+from anew.engine.next_actions import Invoke, Wait
 from anew.engine.outcome import Outcome, error_of, outcome_of
-from anew.engine.pipeline import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.state import FOR_OTHERS, RunState, StepRun, StepRunKey, StepRunStatus
 from anew.engine.timeouts import timed_out
 from anew.errors import ConfigError
+from anew.guards.keeper import Guards
 from anew.lab.fault_injection import (
     Crashed,
     FaultInjector,
@@ -88,6 +89,10 @@ class World:
         self._around = surroundings or NoFaults()
         self._draw = script.draws(seed)
         self._log: list[Event] = []
+        # One for all runs that are played: guards outlive the run that a restart ends.
+        self._guards = (
+            Guards([program.dependencies], {}, is_whole=True) if program.dependencies else None
+        )
         self._next: Requested | None = None
         self._agenda: list[_Pending] = []
         self._asked = 0
@@ -213,7 +218,7 @@ class World:
     def _do(self, boundary: Boundary) -> None:
         """One thing that happens, and every step-run it hands out: a worker is always free."""
         self._last_at = shown = self._around.moment(self._shown, self._last_at)
-        moment = Moment(shown, self._draw)
+        moment = Moment(shown, self._draw, guards=self._guards)
         todo = deque([boundary])
         while todo:
             if sum(map(len, self.runs)) > self._events_max:
@@ -231,6 +236,18 @@ class World:
                 else:
                     todo.append(taken)
                     self._deliver_again(taken)
+            todo.extend(self._called())
+
+    def _called(self) -> list[Due]:
+        """Held calls that may begin now, or can learn when."""
+        if self._guards is None:
+            return []
+        called, self._guards.woken = self._guards.woken, []
+        return [
+            Due(StepRunKey(one.step, one.visit, one.iteration))
+            for one in called
+            if one.run == self.state.run
+        ]
 
     def _taken(self, key: StepRunKey) -> Taken | Due:
         """A step-run is begun once; one that was answered goes on."""

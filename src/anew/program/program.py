@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from anew.expressions import Condition, Template
 from anew.program.graph_walks import backwards, reached
+from anew.program.guards import GuardRule
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
 from anew.program.policy import NO_POLICY, Patch, Policy, Retry, Verdict
@@ -74,6 +75,9 @@ class Task(Struct, frozen=True):
     timeout: object = None  # seconds, or {connect, read}; the tool's default when None
     exactly_once: bool = False
     span: Span = NOWHERE
+    dependency: Template | None = None  # whom it calls, for guards; else its inputs say it
+    priority: int | None = None  # among calls that are held; the program's when None
+    hold_timeout: float | None = None  # seconds
 
     @property
     def outcome_from(self) -> OutcomeSource:
@@ -251,6 +255,13 @@ class Program(Struct, frozen=True, dict=True):
     fallback_span: Span = NOWHERE
     span: Span = NOWHERE
     path: str | None = None
+    dependencies: tuple[GuardRule, ...] = ()
+    priority: int = 0
+
+    @cached_property
+    def is_guarded(self) -> bool:
+        """Whether it says anything to guards."""
+        return bool(self.dependencies) or any(task.dependency for task in self.tasks)
 
     @property
     def tasks(self) -> Iterator[Task]:

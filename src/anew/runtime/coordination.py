@@ -27,6 +27,9 @@ _LOG = logging.getLogger(__name__)
 
 # Whatever a database wants to have done now and then.
 MAINTENANCE_SECONDS = 6 * 3600.0
+# How often what operators have set on dependencies is looked at; a call that names its own finds
+# out at once.
+GUARDS_SECONDS = 5.0
 # How often those who wait for a run look for themselves.
 POLL_SECONDS = 1.0
 
@@ -66,6 +69,7 @@ class Coordinator:
             self._begin(self._every(self._look_seconds, self._take_over))
             self._begin(self._every(lambda: MAINTENANCE_SECONDS, database.maintain))
         self._begin(self._every(lambda: MAINTENANCE_SECONDS, tidy))
+        self._begin(self._every(lambda: GUARDS_SECONDS, ledger.guards.refresh))
         self._begin(self._look_for_ends())
 
     async def stop(self) -> None:

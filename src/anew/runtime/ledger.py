@@ -31,7 +31,10 @@ from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState, RunStatus, StepRunKey
 from anew.errors import EngineBug
 from anew.expressions import Allowance, TakesLong
+from anew.guards.keeper import MissingStates
+from anew.program.program import Program
 from anew.runtime.endings import Endings
+from anew.runtime.guards import SharedGuards
 from anew.runtime.live_runs import LiveRun, LiveRuns
 from anew.runtime.programs import Programs
 from anew.runtime.roles import ProcessRole
@@ -108,6 +111,7 @@ class Ledger:
         role: ProcessRole,
         slots: Slots,
         listener: LedgerListener,
+        guards: SharedGuards,
         draw: Callable[[], float] = random,
     ) -> None:
         self._store = database.store
@@ -115,6 +119,7 @@ class Ledger:
         self._clock = clock
         self._slots = slots
         self._draw = draw
+        self.guards = guards
         self._role = role
         self._is_shared = role.is_shared
         self._listener = listener
@@ -176,6 +181,8 @@ class Ledger:
         """Decide once; StaleVersion when that has to be done again."""
         # Whoever holds a lease is told by its fence that others were faster; who holds none would
         # take an old state for the answer.
+        if self.guards.are_wanted:
+            await self.guards.read()
         live = await (self.live.newest(run) if lease is None else self.live.get(run))
         if live.secrets is not None:
             await self.live.refresh_secrets(live)
@@ -187,20 +194,24 @@ class Ledger:
             holds_slot=lease is not None,
             may_take_over=may_take_over,
             allowance=Allowance(TURN_OPERATIONS_AT_ONCE),
+            program=live.program,
         )
         turn: Turn | None
         try:
             turn = take_turn(live, boundary, ctx, lease=lease)
         except TakesLong:
             live.is_stale = True
+            self.guards.dropped(ctx.guards)
             live, turn = await self._take_beside(run, boundary, ctx, lease, is_meant)
         except BaseException as error:
             live.is_stale = True  # it may have been changed half
+            self.guards.dropped(ctx.guards)
             self._learn(live, error)
             raise
         if turn is None:
             return NOTHING
         if not turn.commit.events and lease is None:
+            self.guards.refused(turn.commit.guards)
             return NOTHING
         await self._commit(live, turn, holds_slot=lease is not None)
         events = turn.commit.events
@@ -223,7 +234,8 @@ class Ledger:
         live = await self.live.apart(run)
         if is_meant is not None and not is_meant(live.state):
             return live, None
-        patient = replace(ctx, allowance=None)
+        apart = self.guards.of(live.program, is_apart=True)
+        patient = replace(ctx, allowance=None, guards=apart)
         try:
             take = partial(take_turn, live, boundary, patient, lease=lease)
             turn = await self.patiently(take)
@@ -248,6 +260,9 @@ class Ledger:
         if isinstance(error, MissingSecret):
             self._programs.learn(live.program, error)
             raise StaleVersion(f"run {live.id} has to be decided with more secrets") from error
+        if isinstance(error, MissingStates):
+            self.guards.want(error.scopes)
+            raise StaleVersion(f"run {live.id} has to be decided with more guards") from error
 
     def _turn_of(self, run: RunId) -> AbstractAsyncContextManager[None]:
         """Where others move a run on too, decide upon what is in the store and nothing else.
@@ -305,7 +320,10 @@ class Ledger:
         holds_slot: bool = False,
         may_take_over: bool = True,
         allowance: Allowance | None = None,
+        program: Program | None = None,
+        is_apart: bool = False,
     ) -> TurnContext:
+        """What a turn of `program` brings along; `is_apart`: it is taken beside others."""
         free, now = self._slots.free if may_take_over else -1, self._clock.now()
         slots = free if holds_slot else free - 1
         return TurnContext(
@@ -316,6 +334,7 @@ class Ledger:
             self._role.lease_end(now),
             allowance,
             parks_all=self._slots.are_contended,
+            guards=None if program is None else self.guards.of(program, is_apart=is_apart),
         )
 
     async def _commit(self, live: LiveRun, turn: Turn, *, holds_slot: bool) -> None:
@@ -326,10 +345,12 @@ class Ledger:
         except BaseException:
             # What was decided may not be true; whoever decided on top of it is refused as well.
             live.is_stale = True
+            self.guards.refused(turn.commit.guards)
             if extra:
                 self._slots.give_back(extra)
                 self._listener.job_due(self._clock.now())  # others may use them
             raise
+        self.guards.committed(turn.guards)
         self._report(live, turn)
 
     def _report(self, live: LiveRun, turn: Turn) -> None:

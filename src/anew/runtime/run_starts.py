@@ -17,6 +17,7 @@ from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState
 from anew.errors import EngineBug
 from anew.expressions import Allowance, TakesLong
+from anew.guards.keeper import MissingStates
 from anew.runtime.ids import RunIds
 from anew.runtime.ledger import TURN_ATTEMPTS_MAX, TURN_OPERATIONS_AT_ONCE, Ledger
 from anew.runtime.live_runs import LiveRun
@@ -91,16 +92,27 @@ class RunStarter:
     async def _decided(self, request: StartRequest) -> tuple[LiveRun, Turn]:
         """A new run and its first turn, which is taken in a thread when it is long."""
         ledger = self._ledger
+        if ledger.guards.are_wanted:
+            await ledger.guards.read()
         for allowance in (Allowance(TURN_OPERATIONS_AT_ONCE), None):
             live = self._new_run(request)
             await ledger.live.refresh_secrets(live)
-            take = partial(_first_turn, live, request, ledger.context(allowance=allowance))
+            ctx = ledger.context(
+                allowance=allowance, program=live.program, is_apart=allowance is None
+            )
+            take = partial(_first_turn, live, request, ctx)
             try:
                 turn = take() if allowance else await ledger.patiently(take)
+            except MissingStates as missing_states:
+                ledger.guards.dropped(ctx.guards)
+                ledger.guards.want(missing_states.scopes)
+                raise StaleVersion(f"run {live.id} has to be decided with more guards") from None
             except MissingSecret as missing:
+                ledger.guards.dropped(ctx.guards)
                 self._programs.learn(live.program, missing)
                 raise StaleVersion(f"run {live.id} has to be decided with more secrets") from None
             except TakesLong:
+                ledger.guards.dropped(ctx.guards)
                 continue
             return live, turn
         raise EngineBug("a turn that may take as long as it likes was too long")

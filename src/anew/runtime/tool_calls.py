@@ -20,8 +20,8 @@ from anew.credentials import Keychain, MissingCredential
 from anew.engine.code_names import context_of
 from anew.engine.late_texts import late_text
 from anew.engine.moments import NANOSECONDS
+from anew.engine.next_actions import Invoke
 from anew.engine.outcome import Outcome, outcome_of
-from anew.engine.pipeline import Invoke
 from anew.engine.render import Rejected
 from anew.engine.secrets import MissingSecret, Secrets
 from anew.engine.state import RunState

@@ -26,10 +26,11 @@ from anew.engine.boundaries import (
 from anew.engine.decide import Transition, decide
 from anew.engine.events import Event, StepSkipped
 from anew.engine.moments import LAST_MOMENT, NANOSECONDS
-from anew.engine.pipeline import Invoke, Wait
+from anew.engine.next_actions import Invoke, Wait
 from anew.engine.record import Moment
 from anew.engine.state import FOR_OTHERS, RunStatus, StepRun, StepRunKey, StepRunStatus
 from anew.expressions import Allowance
+from anew.runtime.guards import TurnGuards
 from anew.runtime.live_runs import LiveRun
 from anew.store import (
     DEFAULT_POOL,
@@ -75,6 +76,7 @@ class Turn(Struct, frozen=True):
     assignments: list[Assignment]
     next_due: int | None
     stopped: list[StepRunKey] = []
+    guards: TurnGuards | None = None
 
 
 class TurnContext(Struct, frozen=True):
@@ -82,7 +84,7 @@ class TurnContext(Struct, frozen=True):
 
     Those of its `pools` (None: of any), and it may keep them until `until`. `allowance` is the work
     that a turn may take; TakesLong is raised beyond it. With `parks_all`, others wait for the slot
-    of even a short wait.
+    of even a short wait. `guards` say when calls may begin.
     """
 
     now: int
@@ -92,6 +94,7 @@ class TurnContext(Struct, frozen=True):
     until: int = LAST_MOMENT
     allowance: Allowance | None = None
     parks_all: bool = False
+    guards: TurnGuards | None = None
 
 
 def take_turn(
@@ -104,7 +107,8 @@ def take_turn(
 ) -> Turn:
     """Decide `boundary`. The run in memory is then ahead of the store, until this is committed."""
     ctx = _not_before(ctx, live)
-    moment = Moment(ctx.now, ctx.draw, live.secrets, ctx.allowance)
+    guards = None if ctx.guards is None else ctx.guards.guards
+    moment = Moment(ctx.now, ctx.draw, live.secrets, ctx.allowance, guards)
     draft = _Draft(live, ctx, moment, live.state.version)
     transition = draft.decide(boundary)
     park, keeps_lease = None, False
@@ -121,7 +125,7 @@ def take_turn(
     if own in draft.stopped:
         park, keeps_lease = None, False
     commit = draft.commit(lease, park=park, keeps_lease=keeps_lease, new=new)
-    return Turn(commit, draft.assignments, _next_due(commit), draft.stopped)
+    return Turn(commit, draft.assignments, _next_due(commit), draft.stopped, ctx.guards)
 
 
 def reopening_turn(
@@ -195,7 +199,7 @@ class _Draft(Struct):
     def _is_short(self, wait: Wait) -> bool:
         # An answer or a signal may come at any time, and must find the job where it can be
         # handed out again.
-        if wait.is_for_others or self.ctx.parks_all:
+        if wait.is_for_others or wait.for_guard or self.ctx.parks_all:
             return False
         return wait.until - self.ctx.now < PARK_SECONDS * NANOSECONDS
 
@@ -291,11 +295,14 @@ class _Draft(Struct):
             wakes=self._wakes(),
             new=new,
             snapshot=state if keep else None,
+            guards=self.ctx.guards.writes() if self.ctx.guards is not None else (),
         )
 
     def _wakes(self) -> list[JobRef]:
         live = self.live
         own = [JobRef(live.id, key) for key in self.woken]
+        if self.ctx.guards is not None:
+            own += self.ctx.guards.wakes()
         return [*own, live.parent] if live.state.is_final and live.parent else own
 
     def _withdrawn(self) -> list[StepRunKey]:
@@ -319,12 +326,16 @@ def _due_of(wait: Wait) -> int | None:
 
 
 def _reason_of(wait: Wait) -> WaitReason:
+    if wait.for_guard:
+        return WaitReason.HELD
     if wait.for_signal:
         return WaitReason.SIGNAL
     return WaitReason.PERSON if wait.for_person else WaitReason.RETRY
 
 
 def _next_attempt(wait: Wait, run: StepRun) -> int:
+    if wait.for_guard:
+        return max(run.attempt, 1)
     return run.attempt if wait.is_for_others else run.attempt + 1
 
 

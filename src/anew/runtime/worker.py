@@ -16,8 +16,8 @@ from msgspec import Struct
 from anew.clock import Clock
 from anew.engine.boundaries import Boundary, Due, Lost, Reported, Taken
 from anew.engine.moments import NANOSECONDS
+from anew.engine.next_actions import Invoke, Wait, asked_of
 from anew.engine.outcome import Outcome
-from anew.engine.pipeline import Invoke, Wait, asked_of
 from anew.engine.state import StepRunKey, StepRunStatus
 from anew.program.kinds import kind_named
 from anew.runtime.ledger import Ledger

@@ -28,6 +28,7 @@ from anew.store.commits import (
     StoredEvent,
     StoredRun,
 )
+from anew.store.guards import OPERATOR_SCOPE, GuardStates, GuardWrite, StoredGuard
 from anew.store.jobs import (
     DEFAULT_POOL,
     WORKERS_KEPT_SECONDS_MAX,
@@ -73,6 +74,7 @@ __all__ = [
     "ANY_POOL",
     "DEFAULT_POOL",
     "HIDDEN_KEYS",
+    "OPERATOR_SCOPE",
     "PROGRAMS_OF_FAILURE_MAX",
     "WORKERS_KEPT_SECONDS_MAX",
     "Archive",
@@ -84,6 +86,8 @@ __all__ = [
     "FailedRunGroup",
     "Failure",
     "FailureFilter",
+    "GuardStates",
+    "GuardWrite",
     "HeldJob",
     "JobQueue",
     "JobRef",
@@ -120,6 +124,7 @@ __all__ = [
     "StoreGone",
     "StoredArtifact",
     "StoredEvent",
+    "StoredGuard",
     "StoredProgram",
     "StoredRun",
     "Vault",

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from anew.engine.causes import Cause
 from anew.engine.events import Event
 from anew.engine.state import RunState, RunStatus, StepRunKey
+from anew.store.guards import GuardWrite
 from anew.store.jobs import JobRef, Lease, NewJob, Park, RunId
 from anew.values import Object
 
@@ -52,7 +53,8 @@ class Commit(Struct, frozen=True, gc=False):
     events cannot be told from another, and is refused like any other whose lease is lost.
     `lease` is the one being answered: its job row goes, unless `park` puts it
     aside or `keeps_lease` says that the same worker goes on with it.
-    `drop_all` takes every job of the run away (it ended). `wakes` are jobs of any run.
+    `drop_all` takes every job of the run away (it ended). `wakes` are jobs of any run. `guards` are
+    the states that it was decided from, and what became of them.
     """
 
     run: RunId
@@ -69,6 +71,7 @@ class Commit(Struct, frozen=True, gc=False):
     wakes: Sequence[JobRef] = ()
     new: NewRun | None = None
     snapshot: RunState | None = None
+    guards: Sequence[GuardWrite] = ()
 
 
 class StoredRun(Struct, frozen=True):
@@ -139,6 +142,7 @@ class PackedCommit(Struct, frozen=True, omit_defaults=True, gc=False):
     new: NewRun | None = None
     snapshot: Snapshot | None = None
     failure: Failure | None = None
+    guards: Sequence[GuardWrite] = ()
 
     @property
     def version(self) -> int:

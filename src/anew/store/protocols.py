@@ -14,6 +14,7 @@ from anew.errors import StoreGone
 from anew.store.artifacts import Artifacts
 from anew.store.catalog import SealedCredential, StoredProgram
 from anew.store.commits import Commit, PackedCommit, PackedEvents, PackedRun, StoredRun
+from anew.store.guards import GuardStates
 from anew.store.jobs import JobRef, JobRow, Lease, LeaseResult, PoolLoad, Presence, RunId
 from anew.store.runs import FailedRunGroup, FailureFilter, RunFilter, RunPoint, RunRow
 
@@ -261,6 +262,9 @@ class Database(Protocol):
 
     @property
     def roster(self) -> Roster: ...
+
+    @property
+    def guards(self) -> GuardStates: ...
 
     def on_loss(self, hear: Callable[[StoreGone], None]) -> None:
         """Be told, in any thread, that the files of this database are gone for good.

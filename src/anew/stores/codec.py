@@ -23,6 +23,7 @@ from anew.engine.state import (
     AwaitedSignal,
     Branch,
     BranchGroup,
+    GuardedCall,
     KeptSignal,
     LoopVisit,
     Origin,
@@ -37,6 +38,7 @@ from anew.engine.state import (
     Token,
 )
 from anew.errors import EngineBug
+from anew.guards.state import HeldCall
 from anew.store import Blob, RunId, StoredEvent
 from anew.stores.damage import DamagedRun
 from anew.values import Object, Value
@@ -63,6 +65,8 @@ _STATE_TYPES: tuple[type[Struct], ...] = (
         AwaitedSignal,
         KeptSignal,
         SignalBuffer,
+        GuardedCall,
+        HeldCall,
     ),
 )
 Path: TypeAlias = tuple[str, ...]

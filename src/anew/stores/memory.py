@@ -43,6 +43,7 @@ from anew.stores.codec import checksums_in
 from anew.stores.matching import fits, says_most
 from anew.stores.memory_artifacts import MemoryArtifacts
 from anew.stores.memory_catalog import MemoryCatalog, MemoryVault
+from anew.stores.memory_guards import MemoryGuards
 from anew.stores.memory_roster import MemoryRoster
 from anew.stores.memory_statistics import MemoryStatistics
 from anew.stores.notices import LocalNotices, notices_of, woken
@@ -86,9 +87,10 @@ class MemoryStore:
 
     waits = False
 
-    def __init__(self, runs: _Runs, notices: LocalNotices) -> None:
+    def __init__(self, runs: _Runs, notices: LocalNotices, guards: MemoryGuards) -> None:
         self._runs = runs
         self._notices = notices
+        self._guards = guards
 
     async def commit(self, commit: Commit) -> None:
         await self.write(pack(commit))
@@ -107,6 +109,7 @@ class MemoryStore:
 
     def _write(self, commit: PackedCommit) -> None:
         run = self._checked(commit)
+        self._guards.change(commit.guards)
         _append(run, commit)
         _settle_lease(run, commit)
         for key in list(run.jobs) if commit.drop_all else commit.drops:
@@ -201,6 +204,7 @@ class MemoryStore:
         version = found.row.version if found is not None else None
         if (version or 0) != commit.expected or (found is None) != (commit.new is not None):
             raise unexpected_version(commit, version)
+        self._guards.check(commit.guards)
         if commit.new is not None:
             row = _first_row(commit, commit.new)
             found = self._runs[commit.run] = _Run(row, commit.new.retry_of)
@@ -302,7 +306,8 @@ class MemoryDatabase:
         runs: _Runs = {}
         self.clock = WallClock()
         self.notices = LocalNotices()
-        self.store = MemoryStore(runs, self.notices)
+        self.guards = MemoryGuards()
+        self.store = MemoryStore(runs, self.notices, self.guards)
         self.artifacts = MemoryArtifacts(runs.__contains__)
         self.archive = MemoryArchive(runs, self.artifacts)
         self.catalog = MemoryCatalog()

@@ -68,6 +68,7 @@ def pack(commit: Commit) -> PackedCommit:
         drop_all=commit.drop_all,
         wakes=commit.wakes,
         new=commit.new,
+        guards=commit.guards,
         snapshot=_snapshot(commit),
         failure=failure_of(error, commit.head.cause) if commit.head.status is _FAILED else None,
     )

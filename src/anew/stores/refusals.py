@@ -14,6 +14,10 @@ def lost_lease(lease: Lease) -> StaleLease:
     )
 
 
+def stale_guard(scope: str) -> StaleVersion:
+    return StaleVersion(f"the guards of {scope or 'all dependencies'} have changed meanwhile.")
+
+
 def unexpected_version(commit: PackedCommit, found: int | None) -> StaleVersion:
     """`found` is the version of the run in the store, None when it is not there."""
     if found is None:

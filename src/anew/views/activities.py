@@ -105,6 +105,11 @@ def activity_verdict(
             if activity.until is None:
                 return VerdictText(told, since=since)
             return VerdictText(f"{told}, {activity.silence}", until=activity.until)
+        case ActivityKind.GUARD:
+            headline = f"Holding {step} ({task}, attempt {activity.attempt})"
+            if activity.until is None:
+                return VerdictText(headline, activity.reason, since=since)
+            return VerdictText(headline, activity.reason, until=activity.until)
         case ActivityKind.QUEUED:
             lost = "its worker was lost, or handed it back" if activity.is_again else ""
             lost = lost or activity.skipped

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS, moment_text
+from anew.engine.next_actions import idempotency_key
 from anew.engine.outcome import Outcome
-from anew.engine.pipeline import idempotency_key
 from anew.engine.state import StepRunKey
 from anew.engine.statuses import GIVEN_UP_KIND, AttemptStatus
 from anew.program.program import Program

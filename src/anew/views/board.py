@@ -135,13 +135,15 @@ _WAITS = {
     ActivityKind.CHILD: "waits for a child run",
     ActivityKind.PERSON: "waits for a person",
     ActivityKind.SIGNAL: "waits for a signal",
+    ActivityKind.GUARD: "held by a guard",
 }
 
 
 def _waiting_text(activity: Activity, now: int) -> str:
     left = "" if activity.until is None else f"{_left(activity.until, now)} left"
     is_asking = activity.doing in (ActivityKind.PERSON, ActivityKind.SIGNAL)
-    asked = one_line(activity.reason) if is_asking else ""
+    is_told = is_asking or activity.doing is ActivityKind.GUARD
+    asked = one_line(activity.reason) if is_told else ""
     return joined(_WAITS[activity.doing], asked, choices_text(list(activity.choices)), left)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple, assert_never
 
 from anew.engine import events as e
-from anew.engine.events.words import FailureEffect, RetryLimit, RouteReason
+from anew.engine.events.words import FailureEffect, RouteReason
 from anew.engine.outcome import Outcome
 from anew.program.policy import DirectiveKind, GraphRule
 from anew.program.program import LoopMode, Program
@@ -30,10 +30,12 @@ from anew.views.wording import (
     counted,
     error_text,
     exact_seconds,
+    held_text,
     joined,
     lesser_verdict,
     one_line,
     seconds_early,
+    spent_text,
     tool_code,
     writes_of,
 )
@@ -111,20 +113,20 @@ def _parts(event: e.Event, after: e.Event | None, program: Program | None) -> tu
             return _signal_word(event), joined(event.signal, event.by or "")
         case e.SignalTimedOut():
             return "no signal came", event.signal
+        case e.TaskHeld():
+            return f"task {event.task} held", held_text(event)
         case e.WaitSkipped():
             return "wait skipped", _skipped(event)
         case e.HumanTimedOut():
             return "nobody answered", silence_text(event.action, event.label)
         case e.StepDone():
             return "step done", lesser_verdict(event) or ""
-        case e.StepRedelivered():
-            return "step redelivered", ""
+        case e.StepRedelivered() | e.StepStarted():
+            return event.name.replace(".", " "), ""
         case e.RunRequested():
             return _requested(event)
         case e.StepScheduled():
             return "step scheduled", _scheduled(event)
-        case e.StepStarted():
-            return "step started", ""
         case e.LoopIterationDone():
             return "iteration done", ""
         case e.TaskRetryScheduled():
@@ -140,8 +142,7 @@ def _start(event: e.RunStarted) -> str:
 
 def _exhausted(event: e.TaskRetryExhausted) -> str:
     made = f"{event.attempt} attempt{'' if event.attempt == 1 else 's'} made"
-    is_count = event.reason is RetryLimit.ATTEMPTS
-    bound = f"the rule allows {event.attempts}" if is_count else "its time is over"
+    bound = spent_text(event)
     then = joined(_directive(event), _counted_as(event.verdict))
     return joined(f"{made}, {bound}", then, _written(event))
 

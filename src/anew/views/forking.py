@@ -188,6 +188,8 @@ def _next_of(run: StepRun) -> str:
             return f"waits again for signal {run.awaited.signal if run.awaited else ''}"
         case StepRunStatus.ANSWERED:
             return f"continues with what task {run.task} got"
+        case StepRunStatus.HELD:
+            return "asks again whether its call may start"
         case StepRunStatus.DELAYED:
             return f"retries task {run.task}: attempt {run.attempt + 1}"
         case StepRunStatus.DECIDED:

@@ -30,9 +30,11 @@ from anew.views.wording import (
     error_text,
     exact_seconds,
     failure_text,
+    held_text,
     lesser_verdict,
     one_line,
     place_text,
+    spent_text,
 )
 
 # A loop tells how far it is this often.
@@ -88,6 +90,8 @@ class LogLines:
             case e.StepRedelivered():
                 why = "released by its worker" if event.delivery == 1 else "its worker was lost"
                 return f"{why}; it is queued again, which costs no attempt"
+            case e.TaskHeld():
+                return f"held: {held_text(event)}"
             case e.TaskStarted():
                 odd = "; ".join(one_line(warning) for warning in event.warnings)
                 return f"warning: {odd}" if odd else None
@@ -176,6 +180,8 @@ class LogLines:
     def _exhausted(self, event: e.TaskRetryExhausted) -> str:
         is_count = event.reason is RetryLimit.ATTEMPTS
         spent = f"{event.attempt} of {event.attempts} attempts made" if is_count else "out of time"
+        if event.reason is RetryLimit.BUDGET:
+            spent = spent_text(event)
         return f"{self._take_trouble(event)}; {spent}, {_then(event)}"
 
     def _take_trouble(self, event: e.Event) -> str:

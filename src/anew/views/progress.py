@@ -27,7 +27,7 @@ from anew.views.ignored import IgnoredErrors
 from anew.views.relays import Relays
 from anew.views.routing_words import failed_branches, silence_text
 from anew.views.step_progress import Activity, LoopProgress, StepProgress
-from anew.views.wording import failure_text, lesser_verdict, skipped_text
+from anew.views.wording import failure_text, held_text, lesser_verdict, skipped_text
 
 _RUN_STATUS: dict[type[e.Fact], RunStatus] = {
     e.RunRequested: RunStatus.QUEUED,
@@ -363,6 +363,11 @@ def _feed_wait(step: StepProgress, event: e.Event) -> None:
                 ActivityKind.QUEUED if _is_for_a_worker(event) else ActivityKind.WORKING
             )
             activity.since, activity.until = event.at, None
+        case e.TaskHeld():
+            activity = _activity(step, event)
+            activity.doing, activity.reason = ActivityKind.GUARD, held_text(event)
+            activity.since, activity.until = event.at, event.until
+            activity.task, activity.attempt = event.task, event.attempt or 1
         case e.WaitSkipped():
             activity = _activity(step, event)
             activity.doing, activity.skipped = ActivityKind.QUEUED, skipped_text(event)

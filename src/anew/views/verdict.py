@@ -243,6 +243,7 @@ RANKS = {
     ActivityKind.JUMP: 5,
     ActivityKind.POLL: 5,
     ActivityKind.SLEEP: 5,
+    ActivityKind.GUARD: 5,
     ActivityKind.QUEUED: 6,
 }
 _LOOP_RANK = 2

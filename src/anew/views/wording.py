@@ -7,9 +7,10 @@ makes it safe for a terminal before it prints it.
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from anew.engine.events import Fact, StepDone, WaitSkipped
+from anew.engine.events import Fact, StepDone, TaskHeld, TaskRetryExhausted, WaitSkipped
+from anew.engine.events.words import RetryLimit
 from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome
 from anew.program.kinds import HELPERS
@@ -118,6 +119,25 @@ def lesser_verdict(event: StepDone) -> str | None:
     One that went on after an error has told the error already.
     """
     return event.verdict if event.verdict in (Verdict.PARTIAL, Verdict.SKIPPED) else None
+
+
+def held_text(event: TaskHeld) -> str:
+    """By which guard of what, why, and behind how many."""
+    behind = f"behind {event.behind}" if event.behind else ""
+    return joined(f"{event.guard.value} of {event.scope}", event.reason, behind)
+
+
+def spent_text(event: TaskRetryExhausted) -> str:
+    """Which limit of a retry is used up."""
+    match event.reason:
+        case RetryLimit.ATTEMPTS:
+            return f"the rule allows {event.attempts}"
+        case RetryLimit.MAX_ELAPSED:
+            return "its time is over"
+        case RetryLimit.BUDGET:
+            return "the retry budget of its dependency is empty"
+        case _:
+            assert_never(event.reason)
 
 
 def skipped_text(event: WaitSkipped) -> str:

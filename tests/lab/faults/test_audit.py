@@ -7,7 +7,7 @@ from anew.engine import decide as engine
 from anew.engine import events as e
 from anew.engine.boundaries import Due, Reported, Requested, Taken
 from anew.engine.decide import Transition
-from anew.engine.pipeline import Invoke, Wait
+from anew.engine.next_actions import Invoke, Wait
 from anew.engine.record import Moment
 from anew.errors import EngineBug
 from anew.lab import world

@@ -224,7 +224,8 @@ export type Doing =
   | "sleep"
   | "child"
   | "person"
-  | "signal";
+  | "signal"
+  | "guard";
 
 export interface VerdictShown {
   headline: string;

@@ -123,6 +123,7 @@ export const DOING: { [doing in Doing]: Look } = {
   poll: { word: "polling, waits for the next look", tone: "calm", shape: "clock" },
   sleep: { word: "sleeps", tone: "calm", shape: "moon" },
   child: { word: "waits for a child run", tone: "calm", shape: "clock" },
+  guard: { word: "held by a guard", tone: "calm", shape: "clock" },
   person: { word: "waits for a person", tone: "ask", shape: "person" },
   signal: { word: "waits for a signal", tone: "ask", shape: "signal" },
 };

@@ -36,6 +36,7 @@ from anew.engine.events.tasks import (
     LoopIterationDone,
     LoopIterationFailed,
     LoopStarted,
+    TaskHeld,
     TaskProcessed,
     TaskRetryExhausted,
     TaskRetryScheduled,
@@ -83,6 +84,7 @@ __all__ = [
     "StepScheduled",
     "StepSkipped",
     "StepStarted",
+    "TaskHeld",
     "TaskProcessed",
     "TaskRetryExhausted",
     "TaskRetryScheduled",
@@ -108,6 +110,7 @@ Event: TypeAlias = (
     | StepSkipped
     | StepRedelivered
     | TaskStarted
+    | TaskHeld
     | TaskProcessed
     | TaskRetryScheduled
     | TaskRetryExhausted

@@ -9,7 +9,7 @@ from anew.engine.moments import moment_text
 from anew.values import Object
 
 _PLACE = frozenset(Fact.__struct_fields__)
-_MOMENTS = ("not_before", "deadline")
+_MOMENTS = ("not_before", "deadline", "until")
 
 
 def to_row(event: Fact) -> Object:

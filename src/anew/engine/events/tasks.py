@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from anew.engine.events.fact import Fact
 from anew.engine.events.words import RetryLimit
 from anew.engine.outcome import Outcome
+from anew.program.guards import GuardKey
 from anew.program.policy import DirectiveKind, Verdict
 from anew.program.program import LoopMode
 from anew.program.retry import BackoffKind, JitterKind
@@ -18,7 +19,9 @@ class TaskStarted(Fact):
     `task_visit` counts how often the step-run has come to a task; all attempts of one visit share
     it, and with the event's place it makes the idempotency key. `workbook` names the task of the
     workbook that is executed here; the inputs are then that task's. `warnings` tell what is odd
-    about the inputs and did not stop them.
+    about the inputs and did not stop them. A call that guards let begin counts as one to its
+    `dependency`, in these `scopes`; `reason` says how long what had held it. `paid` is what a retry
+    took from a budget only now.
     """
 
     name: ClassVar[str] = "task.started"
@@ -26,6 +29,27 @@ class TaskStarted(Fact):
     inputs: Value = None
     workbook: str | None = None
     warnings: tuple[str, ...] = ()
+    draws: list[float] = []
+    dependency: str | None = None
+    scopes: tuple[str, ...] = ()
+    reason: str | None = None
+    paid: float | None = None
+
+
+class TaskHeld(Fact):
+    """A call may not begin yet: a `guard` of its `dependency` holds it, for this `reason`.
+
+    `until` is a moment, where one is known, and `behind` how many come first. It waits in the queue
+    of a `scope`: a name, or one above it. Told again when another guard or another moment holds it.
+    """
+
+    name: ClassVar[str] = "task.held"
+    guard: GuardKey
+    dependency: str
+    reason: str
+    scope: str
+    until: int | None = None
+    behind: int | None = None
     draws: list[float] = []
 
 
@@ -58,6 +82,8 @@ class TaskRetryScheduled(Fact):
     `count` is the how-manieth retry of the step this is, where its visits share one budget; `to` is
     the step by way of which the next execution comes. `backoff_row` is the error kind (or
     `default`) under which the task's `backoff` has this delay, `entry` its number in a list.
+    `took` is what it cost a retry budget, `owes` what it has to pay there before its call. One that
+    `cools` waits as all calls to its dependency do, and costs no attempt.
     """
 
     name: ClassVar[str] = "task.retry_scheduled"
@@ -77,10 +103,16 @@ class TaskRetryScheduled(Fact):
     to: str | None = None
     backoff_row: str | None = None
     entry: int | None = None
+    took: float | None = None
+    owes: float | None = None
+    cools: bool = False
 
 
 class TaskRetryExhausted(Fact):
-    """A retry rule matched but its attempts (or its time) are spent; `directive` follows."""
+    """A retry rule matched, but its attempts, its time or a retry budget are spent.
+
+    `directive` follows.
+    """
 
     name: ClassVar[str] = "task.retry_exhausted"
     rule: int

@@ -39,6 +39,7 @@ class RetryLimit(StrEnum):
 
     ATTEMPTS = "attempts"
     MAX_ELAPSED = "max_elapsed"
+    BUDGET = "budget"  # that of its dependency, which all runs share
 
 
 class SkippedWait(StrEnum):

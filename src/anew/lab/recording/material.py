@@ -16,8 +16,8 @@ from anew.engine.boundaries import Answered, Cancelled, Lost, Paused, Reported, 
 from anew.engine.decide import workload_defaults
 from anew.engine.events.words import SkippedWait
 from anew.engine.moments import NANOSECONDS
+from anew.engine.next_actions import Invoke
 from anew.engine.outcome import RETRYABLE, Outcome
-from anew.engine.pipeline import Invoke
 from anew.engine.state import StepRunKey
 from anew.lab.cancellation import CancelCheck, never_cancelled, until_cancelled
 from anew.lab.log_world import Execution, LogWorld, RecordedEntry, own_part, world_of_log

@@ -21,6 +21,7 @@ from anew.engine.record import Moment
 from anew.engine.secrets import MissingSecret
 from anew.engine.state import RunState
 from anew.lab.replay.log_turns import Draws, LogTurn, happened, recorded_turns
+from anew.lab.replay.logged_guards import LoggedGuards, is_guarded
 from anew.lab.replay.older_words import in_common_words
 from anew.lab.replay.rounding import is_near, not_early
 from anew.lab.replay.sealed import is_sealed
@@ -133,6 +134,7 @@ class Derivation:
         self._state = RunState()
         self._folded = _Folded(log)
         self._owners = _owners(log)
+        self._is_guarded = is_guarded(log)
         self._decisions = self._shared = self._trusted = 0
         self._trusted_events = 0
         self._is_reworded = False
@@ -182,8 +184,13 @@ class Derivation:
     ) -> Transition:
         at = self._log[self.position].at
         now = not_early(state, boundary, at) if self._is_rounded else at
-        moment = Moment(now, Draws(self._log, self.position), secrets)
+        moment = Moment(now, Draws(self._log, self.position), secrets, guards=self._guards())
         return decide(self._program, state, boundary, moment)
+
+    def _guards(self) -> LoggedGuards | None:
+        if not self._is_guarded:
+            return None
+        return LoggedGuards(self._program.dependencies, self._log, self.position)
 
     def _compared(self, turn: LogTurn) -> LogTurn | None:
         derived = turn.transition.events

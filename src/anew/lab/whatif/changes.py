@@ -35,6 +35,7 @@ _TASK_PARTS: Mapping[str, Callable[[Task], object]] = {
     "other inputs": lambda task: task.inputs,
     "another timeout": lambda task: task.timeout,
     "another `exactly_once`": lambda task: task.exactly_once,
+    "another word for guards": lambda task: (task.dependency, task.priority, task.hold_timeout),
 }
 _PROGRAM_PARTS: Mapping[str, Callable[[Program], object]] = {
     "the entry step": lambda program: program.entry,
@@ -42,6 +43,7 @@ _PROGRAM_PARTS: Mapping[str, Callable[[Program], object]] = {
     "how ctx starts": lambda program: (program.workload_is_ctx, program.ctx),
     "the limits": lambda program: program.limits,
     "the failure mode": lambda program: (program.failure, program.fallback),
+    "the guards": lambda program: (program.dependencies, program.priority),
     "the workbook": lambda program: program.workbook,
 }
 

@@ -18,6 +18,7 @@ from anew.languages.playbook import load_playbook
 from anew.languages.playbook.migrate import Migrated, migrate
 from anew.languages.yaml_writer import Path, YamlWriter
 from anew.program.findings import Finding, errors_in
+from anew.program.guard_rules import written
 from anew.program.program import FailureMode, Limits, Program
 from anew.program.span import Span
 from anew.values import Object
@@ -143,6 +144,10 @@ class _Writer(Struct, frozen=True):
             failure["fallback"] = program.fallback
         spec["policy"] = {"failure": failure}
         spec["limits"] = self._limits((*path, "limits"))
+        if program.dependencies:
+            spec["dependencies"] = written(program.dependencies)
+        if program.priority:
+            spec["priority"] = program.priority
         return spec
 
     def _limits(self, path: Path) -> Object:

@@ -84,6 +84,12 @@ class StepWriter(Struct, frozen=True):
             spec["timeout"] = timeout
         if task.exactly_once:
             spec["exactly_once"] = True
+        if task.dependency is not None:
+            spec["dependency"] = task.dependency.source
+        if task.priority is not None:
+            spec["priority"] = task.priority
+        if task.hold_timeout is not None:
+            spec["hold_timeout"] = task.hold_timeout
         places = self.origins.rules(origin, task.policy)
         writer = PolicyWriter(self.notes, task.dialect)
         more = writer.task_patches(task.policy.patches)

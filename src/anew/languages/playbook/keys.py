@@ -61,6 +61,8 @@ EXECUTOR_SPEC_KEYS = (
     "policy",
     "limits",
     "ctx",
+    "dependencies",
+    "priority",
 )
 
 # --- a step --------------------------------------------------------------------------------------
@@ -114,7 +116,10 @@ CASE_ACTIONS = ("next", "set", "retry", "result")
 TASK_KEYS = frozenset("spec eval retry set set_ctx set_iter desc description".split())
 # Of those, what it writes with every outcome.
 TASK_SET_KEYS = ("set", "set_ctx", "set_iter")
-TASK_SPEC_KEYS = frozenset("policy timeout jitter backoff pool runs_on exactly_once".split())
+TASK_SPEC_KEYS = frozenset(
+    "policy timeout jitter backoff pool runs_on exactly_once dependency priority "
+    "hold_timeout".split()
+)
 # How long a retry waits: of a rule, and of a row of the `backoff` of a task, which has `kind`.
 DELAY_WORDS = ("backoff", "delay", "multiplier")
 BACKOFF_ROW_KEYS = ("kind", "delay", "multiplier", "jitter", "max_delay")

@@ -17,6 +17,7 @@ from anew.languages.playbook.compilation import Compilation, Site, shown
 from anew.languages.playbook.desugar.document import desugar
 from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.forking import with_joins
+from anew.languages.playbook.guarding import read_dependencies, read_priority
 from anew.languages.playbook.keys import (
     EXECUTOR_IDLE,
     EXECUTOR_KEYS,
@@ -42,6 +43,7 @@ from anew.languages.playbook.workload import read_keychain, read_workbook, workl
 from anew.languages.rules import finding
 from anew.program.check import check_program
 from anew.program.findings import Finding, has_error
+from anew.program.guards import GuardRule
 from anew.program.kind import Kind
 from anew.program.kinds import kind_named
 from anew.program.program import Dialect, FailureMode, Limits, Program, Step
@@ -74,6 +76,8 @@ class _Executor(Struct, frozen=True):
     entry: Entry | None = None
     return_step: Entry | None = None
     limits: Limits = _NO_LIMITS
+    dependencies: tuple[GuardRule, ...] = ()
+    priority: int = 0
     failure: FailureMode = FailureMode.FAIL_FAST
     fallback: str | None = None
     fallback_span: Span = NOWHERE
@@ -200,6 +204,8 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
         keychain=keychain,
         span=root.span,
         path=_read_path(root),
+        dependencies=executor.dependencies,
+        priority=executor.priority,
     )
     c.findings += check_program(
         program, also_reached=c.guessed_targets, knows_routes=not c.has_lost_routes
@@ -330,6 +336,8 @@ def _read_executor(c: Compilation, entry: Entry | None) -> _Executor:
         entry=spec.get("entry_step"),
         return_step=spec.get("return_step"),
         limits=_read_limits(c, spec.get("limits")),
+        dependencies=read_dependencies(c, spec.get("dependencies")),
+        priority=read_priority(c, spec.get("priority")) or 0,
         failure=failing.mode or FailureMode.FAIL_FAST,
         fallback=failing.to,
         fallback_span=failing.place,

@@ -11,6 +11,7 @@ from anew.languages.playbook.compilation import Compilation, shown
 from anew.languages.playbook.desugar.canonical import TaskNode
 from anew.languages.playbook.desugar.tasks import kind_of
 from anew.languages.playbook.durations import seconds_of
+from anew.languages.playbook.guarding import with_guard_words
 from anew.languages.playbook.inputs import gather_inputs, warn_unsafe_retry
 from anew.languages.playbook.patches import has_dotted_keys, read_task_patches
 from anew.languages.playbook.policies import read_policy
@@ -60,6 +61,8 @@ def read_task(
     timeout = _read_timeout(c, kind, spec)
     once = _read_exactly_once(c, kind, spec, given)
     task = Task(entry.key, name, inputs, policy, dialect, timeout, once, entry.holder)
+    if spec is not None:
+        task = with_guard_words(c, task, spec)
     shows = dialect is not Dialect.POLICY or policy is not NO_POLICY
     return TaskRead(task, shows)
 

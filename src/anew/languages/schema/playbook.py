@@ -32,9 +32,10 @@ from anew.languages.schema.forms import (
     when,
     word,
 )
+from anew.languages.schema.guards import guard_rule
 from anew.languages.schema.routes import route_definitions
 from anew.languages.schema.rules import rule_definitions
-from anew.languages.schema.scalars import MAPPING, STEP, TEXT, WHOLE, scalar_definitions
+from anew.languages.schema.scalars import MAPPING, PRIORITY, STEP, TEXT, WHOLE, scalar_definitions
 from anew.languages.schema.specs import failure_shape, spec_definitions
 from anew.languages.schema.steps import step_definitions
 from anew.languages.schema.tasks import task_definitions
@@ -126,6 +127,11 @@ def _or_older(task: Schema) -> Schema:
 _WRAPPED: Schema = {"properties": {"tool": {"type": "object"}}, **has("tool")}
 
 
+def _dependencies() -> Schema:
+    """By pattern; `program/guard_rules.py` reads them."""
+    return nullable({"type": "object", "additionalProperties": nullable(guard_rule())})
+
+
 def _executor() -> Schema:
     shapes = {
         "profile": about("`local`: bash reads shell commands that name no shell.", ANYTHING),
@@ -150,6 +156,8 @@ def _executor_spec() -> Schema:
         "policy": about("`failure: {mode: …, fallback: …}`.", nullable(table(policy, policy))),
         "limits": about("Bounds of a run.", nullable(table(Limits.__struct_fields__, limits))),
         "ctx": about("What `ctx` holds at first: empty (default) or the input.", word(CtxStart)),
+        "dependencies": about("What protects whom the tasks call, by name.", _dependencies()),
+        "priority": about("Of held calls, those with the highest start first.", PRIORITY),
         **idle(EXECUTOR_IDLE),
     }
     return nullable(table((*EXECUTOR_SPEC_KEYS, *EXECUTOR_IDLE), shapes))

@@ -18,6 +18,9 @@ MAPPING: Schema = {"type": ["object", "null"]}
 TEMPLATE: Schema = {"type": "string", "pattern": r"\{[{%]"}
 EXPRESSION: Schema = {"type": "string", "pattern": r"\{\{"}
 CONDITION: Schema = {**TEXT, "pattern": r"\S"}
+PRIORITY: Schema = {
+    "anyOf": [{"type": ["integer", "null"]}, {"type": "string", "pattern": "^[-+]?[0-9]{1,9}$"}]
+}
 FACTOR: Schema = {"type": "number", "exclusiveMinimum": 0}
 
 # Those that are long are defined once.

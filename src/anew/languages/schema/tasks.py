@@ -36,7 +36,7 @@ from anew.languages.schema.forms import (
 )
 from anew.languages.schema.inputs import input_shapes, timeout_shape
 from anew.languages.schema.rules import one_policy, task_set_shapes
-from anew.languages.schema.scalars import FLAG, JITTER, POOL, TEXT
+from anew.languages.schema.scalars import FLAG, JITTER, POOL, PRIORITY, SECONDS_ABOVE_0, TEXT
 from anew.program.kind import Kind
 from anew.program.kinds import KINDS
 
@@ -139,6 +139,9 @@ def _any_spec() -> Schema:
         "pool": about("The workers that may run it.", POOL),
         "runs_on": about("Accepted; has no effect.", ANYTHING),
         "exactly_once": about("true: the changes of the statements are made once.", FLAG),
+        "dependency": about("Whom it calls, for guards; by default its inputs say it.", TEXT),
+        "priority": about("Of held calls, those with the highest start first.", PRIORITY),
+        "hold_timeout": about("How long guards may hold a call.", SECONDS_ABOVE_0),
     }
     assert shapes.keys() == TASK_SPEC_KEYS
     return {"type": "object", "properties": shapes}

@@ -23,6 +23,7 @@ from anew.stores.contract import (
     commits,
     concurrency,
     delivery,
+    guards,
     listing,
     packed,
     parking,
@@ -47,7 +48,7 @@ CASES: tuple[Case, ...] = tuple(
     for module in (
         *(commits, packed, repeating, delivery, parking, blobs),
         *(listing, pruning, catalog, artifacts, concurrency, roster),
-        *(searching, standing, retries),
+        *(searching, standing, retries, guards),
     )
     for case in _cases(module)
 )

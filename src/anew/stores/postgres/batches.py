@@ -164,8 +164,8 @@ _FAILURES = RowArrays(
 _USUAL = (_EVENTS, _BLOBS, _SNAPSHOTS)
 
 
-def _call(function: str, kinds: Sequence[RowArrays]) -> bytes:
-    names = [name for name, *_ in (*_HEADS, *_LEASES)]
+def _call(function: str, kinds: Sequence[RowArrays], before: Sequence[str] = ()) -> bytes:
+    names = [*before, *(name for name, *_ in (*_HEADS, *_LEASES))]
     for rows in kinds:
         names += (rows.of, *(name for name, _, _ in rows.columns))
     values = ", ".join(f"{name} => ${number}" for number, name in enumerate(names, 1))
@@ -175,6 +175,26 @@ def _call(function: str, kinds: Sequence[RowArrays]) -> bytes:
 STATEMENT = _call("commit_v2", _USUAL)
 # For a group in which a run fails or takes up another: few have one.
 FAILING_STATEMENT = _call("commit_v3", (*_USUAL, _FAILURES))
+
+
+GUARDED_STATEMENT = _call("commit_guarded_v1", (*_USUAL, _FAILURES), before=("p_guards",))
+
+
+def guarded_batch(commits: Sequence[PackedCommit]) -> tuple[bytes, Sequence[bytes | None]]:
+    """As `batch`, of one commit that was decided from states of guards."""
+    [commit] = commits
+    guards = [
+        {
+            "scope": to_text(one.scope),
+            "expected": one.expected,
+            "token": one.token,
+            "state": one.state,
+        }
+        for one in commit.guards
+    ]
+    _, values = batch(commits)
+    failures = () if _is_rare(commit) else _arrays_of(_FAILURES, commits)
+    return GUARDED_STATEMENT, [_encode(guards), *values, *failures]
 
 
 def batch(commits: Sequence[PackedCommit]) -> tuple[bytes, Sequence[bytes | None]]:

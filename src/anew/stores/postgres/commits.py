@@ -7,10 +7,10 @@ from typing import Any
 
 from anew.errors import EngineBug
 from anew.store import JobRef, KeyTaken, PackedCommit, RunId
-from anew.stores.postgres.batches import batch
+from anew.stores.postgres.batches import batch, guarded_batch
 from anew.stores.postgres.values import integers_of, job_values
 from anew.stores.postgres.writer import GroupStatement, WriteCall, single
-from anew.stores.refusals import lost_lease, unexpected_version
+from anew.stores.refusals import lost_lease, stale_guard, unexpected_version
 
 _WAKE = b"""
 UPDATE anew.jobs SET
@@ -19,14 +19,15 @@ UPDATE anew.jobs SET
     reason = CASE WHEN leased_until IS NULL THEN 'ready' ELSE reason END
 WHERE run = $1 AND step = $2 AND visit = $3 AND iteration = $4
 """
-_KEY_TAKEN, _LEASE_LOST, _OTHER_VERSION = 1, 2, 3
+_KEY_TAKEN, _LEASE_LOST, _OTHER_VERSION, _OTHER_GUARD = 1, 2, 3, 4
 # What the server says of one that is refused: its place, why, and a number.
 _WORDS = 3
 _NOT_THERE = -1
 
 
 def commit_call(commit: PackedCommit) -> WriteCall:
-    return WriteCall(commit.run, _COMMITS, commit, _size(commit))
+    kind = _GUARDED if commit.guards else _COMMITS
+    return WriteCall(commit.run, kind, commit, _size(commit))
 
 
 def wake_call(job: JobRef) -> WriteCall:
@@ -44,6 +45,8 @@ def check_answer(commit: PackedCommit, answer: Sequence[int] | None) -> None:
             raise lost_lease(commit.lease)
         case [code, version] if code == _OTHER_VERSION:
             raise unexpected_version(commit, None if version == _NOT_THERE else version)
+        case [code, _] if code == _OTHER_GUARD:
+            raise stale_guard(", ".join(one.scope for one in commit.guards))
     raise EngineBug(f"a commit of run {commit.run} was answered with {answer}")
 
 
@@ -63,4 +66,6 @@ def _size(commit: PackedCommit) -> int:
 
 
 _COMMITS = GroupStatement(batch, _answers)
+# One at a time: each is decided from what the one before has made of the states.
+_GUARDED = GroupStatement(guarded_batch, _answers, most=1)
 _WAKES = single(_WAKE)

@@ -62,6 +62,7 @@ from anew.stores.postgres.statistics import failures
 from anew.stores.postgres.writer import PostgresWriter, WriteCall
 from anew.stores.sql.artifacts import SqlArtifacts
 from anew.stores.sql.catalog import SqlCatalog, SqlVault
+from anew.stores.sql.guards import SqlGuards
 from anew.stores.sql.roster import SqlRoster
 from anew.stores.sql.rows import list_jobs, run_of_key
 from anew.stores.sql.statistics import SqlStatistics
@@ -259,6 +260,7 @@ class PostgresDatabase:
         self.artifacts = SqlArtifacts(session)
         self.vault = SqlVault(session)
         self.roster = SqlRoster(session, pool_loads)
+        self.guards = SqlGuards(session)
 
     @classmethod
     async def open(

@@ -43,6 +43,7 @@ from anew.stores.notices import notices_of, woken
 from anew.stores.packing import load_packed, pack, unpack_events
 from anew.stores.remote.artifacts import RemoteArtifacts
 from anew.stores.remote.connection import PATIENCE_SECONDS, ServerConnection
+from anew.stores.remote.guards import RemoteGuards
 from anew.stores.remote.notices import RemoteNotices
 from anew.stores.remote.request_batching import RequestBatcher
 from anew.stores.remote.roster import RemoteRoster
@@ -293,6 +294,7 @@ class RemoteDatabase:
         self.artifacts = RemoteArtifacts(connection)
         self.vault = RemoteVault(connection)
         self.roster = RemoteRoster(connection)
+        self.guards = RemoteGuards(connection)
 
     @classmethod
     async def open(

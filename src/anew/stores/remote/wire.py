@@ -15,6 +15,7 @@ from msgspec.structs import astuple
 from anew.errors import AnewError, ConfigError, EngineBug
 from anew.store import (
     FailureFilter,
+    GuardWrite,
     JobRef,
     KeyTaken,
     Lease,
@@ -35,7 +36,7 @@ from anew.store import (
 from anew.stores.damage import DamagedRun
 
 # Raise it when one side could misunderstand the other. Both must have the same.
-PROTOCOL = 4
+PROTOCOL = 5
 PATH = "/api/v1/control/"
 MEDIA_TYPE = "application/msgpack"
 PROTOCOL_HEADER = "anew-protocol"
@@ -174,6 +175,14 @@ class DigestsRequest(Struct, frozen=True):
     digests: Annotated[list[str], Meta(max_length=ROWS_MAX)]
 
 
+class GuardsRequest(Struct, frozen=True):
+    scopes: Annotated[list[str], Meta(max_length=POOLS_ASKED_MAX)]
+
+
+class GuardWrites(Struct, frozen=True):
+    writes: Annotated[Sequence[GuardWrite], Meta(max_length=POOLS_ASKED_MAX)]
+
+
 class LoadsRequest(Struct, frozen=True):
     now: int
 
@@ -252,6 +261,9 @@ OPERATIONS: dict[str, Any] = {
     "vault.sealed": TextRequest,
     "vault.names": EmptyRequest,
     "vault.forget": TextRequest,
+    "guards.read": GuardsRequest,
+    "guards.listed": LimitRequest,
+    "guards.write": GuardWrites,
     "roster.beat": Presence,
     "roster.leave": TextRequest,
     "roster.workers": LimitRequest,

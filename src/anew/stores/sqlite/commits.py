@@ -27,6 +27,7 @@ from anew.store import (
 )
 from anew.stores.refusals import lost_lease, unexpected_version
 from anew.stores.sql.dialect import NO_ITERATION
+from anew.stores.sqlite.guards import write_guards
 
 JobKey: TypeAlias = tuple[int, str, int, int]
 # Status, end and error of a run.
@@ -129,10 +130,13 @@ def write_commit(connection: apsw.Connection, commit: PackedCommit) -> None:
     """All of it, inside the transaction of the caller; or a refusal, and nothing written."""
     # One cursor for all of it: to make one takes as long as a small statement.
     db = connection.cursor()
-    is_handed_over = _goes_on(commit)
+    # Whoever changes guards is found to hold its lease before: a refusal must leave no trace.
+    is_handed_over = _goes_on(commit) and not commit.guards
     known = _known(db, commit, checks_lease=not is_handed_over)
     if known is None:
         return
+    if commit.guards:
+        write_guards(db, commit.guards)
     jobs: Sequence[NewJob] = commit.jobs
     if is_handed_over:
         _hand_over(db, commit)

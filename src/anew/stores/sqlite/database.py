@@ -32,6 +32,7 @@ from anew.stores.notices import LocalNotices, notices_of, woken
 from anew.stores.packing import pack
 from anew.stores.sql.artifacts import SqlArtifacts
 from anew.stores.sql.catalog import SqlCatalog, SqlVault
+from anew.stores.sql.guards import SqlGuards
 from anew.stores.sql.roster import SqlRoster
 from anew.stores.sql.rows import list_jobs, run_of_key
 from anew.stores.sql.statistics import SqlStatistics
@@ -174,6 +175,7 @@ class SqliteDatabase:
         self.artifacts = SqlArtifacts(session)
         self.vault = SqlVault(session)
         self.roster = SqlRoster(session, pool_loads)
+        self.guards = SqlGuards(session)
         self._writer = writer
         self._marking: FailureBackfill | None = None
 

@@ -16,9 +16,10 @@ from anew.engine.boundaries import FOLLOWING, ORDERED
 from anew.engine.events import Event, RunCancelled, RunDone, RunFailed, RunRequested
 from anew.engine.state import FINAL
 from anew.errors import ConfigError
+from anew.guards.state import decode_state
 from anew.languages import digest_of, path_in
 from anew.runtime.records import EVENTS_FOLDED_AT_ONCE
-from anew.store import PackedCommit, PackedEvents, RunId, StoredProgram
+from anew.store import OPERATOR_SCOPE, GuardWrite, PackedCommit, PackedEvents, RunId, StoredProgram
 from anew.stores.codec import decode_snapshot, snapshot_format
 from anew.stores.damage import DamagedRun
 from anew.stores.packing import unpack_events
@@ -56,6 +57,19 @@ def check_commit(commit: PackedCommit) -> None:
         _check_unleased(commit, events)
     _check_error(commit)
     _check_snapshot(commit)
+    check_guards(f"a commit of run {run}", commit.guards)
+
+
+def check_guards(what: str, writes: Sequence[GuardWrite]) -> None:
+    """ConfigError for a state that guards could not read."""
+    for write in writes:
+        try:
+            if write.token is not None and write.scope != OPERATOR_SCOPE:
+                decode_state(write.state)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise ConfigError(
+                f"{what} has a state of a guard that cannot be read: {error}"
+            ) from None
 
 
 def is_checked_at_once(commit: PackedCommit) -> bool:

@@ -35,7 +35,12 @@ from anew.stores.codec import snapshot_format
 from anew.stores.notices import notice_filter
 from anew.stores.packing import cut
 from anew.stores.remote import wire
-from anew.surfaces.api.commit_checks import check_commit, checked_program, is_checked_at_once
+from anew.surfaces.api.commit_checks import (
+    check_commit,
+    check_guards,
+    checked_program,
+    is_checked_at_once,
+)
 from anew.surfaces.api.input_checks import (
     check_artifact,
     check_credential,
@@ -206,6 +211,11 @@ async def _seal(control: Control, asked: SealedCredential, _: RemoteCaller) -> N
     await control.database.vault.seal(asked)
 
 
+async def _write_guards(control: Control, asked: wire.GuardWrites, _: RemoteCaller) -> None:
+    check_guards("a request", asked.writes)
+    await control.database.guards.write(asked.writes)
+
+
 # --- who works ---------------------------------------------------------------------------------
 
 
@@ -259,6 +269,9 @@ OPERATIONS: dict[str, Operation] = {
     "vault.sealed": lambda to, asked, _: to.database.vault.sealed(asked.text),
     "vault.names": lambda to, _, __: to.database.vault.names(),
     "vault.forget": lambda to, asked, _: to.database.vault.forget(asked.text),
+    "guards.read": lambda to, asked, _: to.database.guards.read(asked.scopes),
+    "guards.listed": lambda to, asked, _: to.database.guards.listed(asked.limit),
+    "guards.write": _write_guards,
     "roster.beat": _beat,
     "roster.leave": lambda to, asked, _: to.database.roster.leave(asked.text),
     "roster.workers": lambda to, asked, _: to.database.roster.workers(asked.limit),

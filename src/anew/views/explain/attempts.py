@@ -32,6 +32,7 @@ TaskEvent: TypeAlias = (
     | e.SignalReceived
     | e.SignalTimedOut
     | e.WaitSkipped
+    | e.TaskHeld
 )
 
 
@@ -93,6 +94,8 @@ class AttemptStory:
                 self._waited(event)
             case e.WaitSkipped():
                 self._skipped(event)
+            case e.TaskHeld():
+                self._held(event)
             case _:
                 assert_never(event)
 
@@ -272,6 +275,19 @@ class AttemptStory:
         self._story.mark_odd(event)
         told.add(event, sentence_of(event))
         told.until = event.deadline if isinstance(event, e.HumanWaiting | e.SignalWaiting) else None
+
+    def _held(self, event: e.TaskHeld) -> None:
+        """A call that is held has not begun: the next attempt tells of it."""
+        place = _place(event)
+        told = self._next.get(place)
+        if told is None:
+            told = self._story.entry_of(event) or paragraph_for(About.ATTEMPT, "", event)
+            told.head = f"{_visit_text(event)}, held"
+            self._next[place] = told
+        self._story.mark_odd(event)
+        guard = event.guard.value.capitalize()
+        told.add(event, f"{guard} of {event.scope} held it: {event.reason}.")
+        told.until = event.until
 
     def _skipped(self, event: e.WaitSkipped) -> None:
         """Before a retry or a jump it is told with what comes next, else with what slept."""

@@ -124,7 +124,9 @@ class RuleWords(Struct, frozen=True):
 
     def _why_spent(self, event: e.TaskRetryExhausted, count: int | None) -> str:
         made = event.attempt or 1
-        if event.reason is not RetryLimit.ATTEMPTS:
+        if event.reason is RetryLimit.BUDGET:
+            return f"The retry budget of its dependency is empty; {_made(made)}"
+        if event.reason is RetryLimit.MAX_ELAPSED:
             return f"The next attempt would start past its max_elapsed; {_made(made)}"
         if not self._is_shared(event, count):
             allowed = f"It allows {counted(event.attempts, 'attempt')} and {_made(made)}"

@@ -86,6 +86,7 @@ class Story:
                 | e.SignalWaiting()
                 | e.SignalTimedOut()
                 | e.WaitSkipped()
+                | e.TaskHeld()
             ):
                 self._attempts.feed(event)
             case e.SignalReceived():
