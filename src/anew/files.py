@@ -107,6 +107,11 @@ class KeptFile:
         return "was truncated"
 
 
+def os_reason(error: OSError) -> str:
+    """What the system says of it, to stand inside a sentence."""
+    return (error.strerror or str(error)).lower()
+
+
 def open_private(path: str | Path) -> int:
     """A descriptor to read and write a file that only this user may; it is made if there is none.
 
@@ -147,7 +152,7 @@ def take_from_others(path: str) -> None:
     except FileNotFoundError:
         pass
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = os_reason(error)
         _LOG.warning("others may use %s, and that cannot be changed (%s)", path, reason)
 
 

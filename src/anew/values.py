@@ -26,6 +26,19 @@ def json_text(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def as_text(value: Value) -> str:
+    """A text as it is, anything else as its JSON."""
+    return value if isinstance(value, str) else json_text(value)
+
+
+def is_whole(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_number(value: Value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def merge_deep(base: Mapping[str, Value], over: Mapping[str, Value]) -> Object:
     """`over` laid on `base`; mappings merge, anything else replaces."""
     merged = dict(base)

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from anew.environment import KEY_VARIABLE
 from anew.errors import ConfigError
-from anew.files import PRIVATE_FILE, PRIVATE_FOLDER
+from anew.files import PRIVATE_FILE, PRIVATE_FOLDER, os_reason
 
 KEY_BYTES = 32
 _OTHERS = 0o077
@@ -51,7 +51,7 @@ def find_key(environ: Mapping[str, str], home: Path) -> SealingKey | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigError(f"cannot read the key {path}: {_reason(error)}") from error
+        raise ConfigError(f"cannot read the key {path}: {os_reason(error)}") from error
     # Windows has no such modes: there a file in the home folder is its owner's.
     if os.name != "nt" and stat.S_IMODE(mode) & _OTHERS:
         raise ConfigError(
@@ -79,7 +79,7 @@ def _make(path: Path, environ: Mapping[str, str], home: Path) -> SealingKey:
         with suppress(OSError):
             beside.unlink()
         raise ConfigError(
-            f"cannot write the key {path}: {_reason(error)}. Set ${KEY_VARIABLE} instead."
+            f"cannot write the key {path}: {os_reason(error)}. Set ${KEY_VARIABLE} instead."
         ) from error
     made = find_key(environ, home)
     assert made is not None
@@ -107,7 +107,3 @@ def _key(text: str, source: str) -> SealingKey:
             "`openssl rand -base64 32` makes one."
         )
     return SealingKey(secret, source)
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

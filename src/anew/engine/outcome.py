@@ -15,7 +15,7 @@ from msgspec import Struct
 from anew.engine.http_statuses import http_error_kind, http_status_text
 from anew.engine.verdicts import RETRYABLE_TYPES, type_of
 from anew.program.policy import OutcomeStatus, Verdict
-from anew.values import Object, Value, json_text, parse_seconds
+from anew.values import Object, Value, as_text, parse_seconds
 from anew.weight import RESERVED_KEY, problem_of
 
 # None means: it depends on the author's code, so a rule has to know.
@@ -224,7 +224,7 @@ def _completed(
     """The error with what the tables know of it, in its own words."""
     if error is None:
         said = result.get("message") or result.get("error") or "the tool reported an error"
-        return error_of("tool_error", said if isinstance(said, str) else json_text(said))
+        return error_of("tool_error", as_text(said))
     found: Object = {"message": error} if isinstance(error, str) else dict(error)
     status = _http_status(helpers)
     kind = str(found.get("kind") or (http_error_kind(status) if status else "tool_error"))
@@ -234,7 +234,7 @@ def _completed(
         if "type" in found:
             # The error says of which type it is; what that leaves open, a rule has to know.
             found["retryable"] = RETRYABLE_TYPES.get(type_of(found))
-    told = message if isinstance(message, str) else json_text(message)
+    told = as_text(message)
     order = {"kind": kind, "retryable": None, "message": told}
     return {**order, **found, "kind": kind, "message": told}
 

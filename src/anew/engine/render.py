@@ -16,7 +16,7 @@ from anew.expressions.limits import PARTS_PER_OPERATION
 from anew.expressions.problems import OperationError
 from anew.program.policy import Patch
 from anew.program.retry import Delay
-from anew.values import Object, Value, json_text, path_text
+from anew.values import Object, Value, as_text, json_text, path_text
 from anew.weight import problem_of
 
 EXCERPT_CHARS_MAX = 200
@@ -56,7 +56,7 @@ def text_of(template: Template, scope: RunScope, what: str) -> str:
     value = value_of(template, scope, what)
     if scope.secrets is not None:
         value = scope.secrets.texts.masked(scope.secrets.open(value))
-    return value if isinstance(value, str) else json_text(value)
+    return as_text(value)
 
 
 def holds(condition: Condition | None, scope: RunScope, what: str) -> bool:

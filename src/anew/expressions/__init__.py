@@ -18,6 +18,7 @@ from anew.expressions.template import (
     compile_expression,
     compile_template,
     compile_value,
+    constant,
     holds_template,
 )
 from anew.expressions.undefined import UNDEFINED, Undefined, WordAliases
@@ -41,5 +42,6 @@ __all__ = [
     "compile_expression",
     "compile_template",
     "compile_value",
+    "constant",
     "holds_template",
 ]

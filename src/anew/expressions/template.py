@@ -77,6 +77,11 @@ class Template:
         return f"Template({self.source!r})"
 
 
+def constant(value: Value) -> Template:
+    """A template that yields `value` as it is, braces and all."""
+    return Template(value, None, constant=value)
+
+
 class Condition:
     """A template asked for its truth."""
 

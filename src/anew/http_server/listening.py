@@ -6,6 +6,7 @@ import errno
 import socket
 
 from anew.errors import ConfigError
+from anew.files import os_reason
 
 # Requests that wait in the kernel while the loop is busy.
 BACKLOG = 2048
@@ -50,7 +51,7 @@ def _why_not(error: OSError, host: str, port: int) -> str:
         case errno.EACCES:
             return f"this user may not listen on {where}. Choose a port from 1024 on."
         case _:
-            return f"cannot listen on {where}: {(error.strerror or str(error)).lower()}"
+            return f"cannot listen on {where}: {os_reason(error)}"
 
 
 def address_of(listener: socket.socket) -> str:

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anew.values import Value
-
-
-def is_whole(value: Value) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def is_number(value: Value) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+from anew.values import Value, is_number, is_whole
 
 
 def is_text(value: Value) -> bool:

@@ -17,7 +17,7 @@ from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.lab import expect_forms as forms
 from anew.program.findings import did_you_mean
-from anew.values import Object, Value, json_text
+from anew.values import Object, Value, is_number, is_whole, json_text
 
 # As far as two numbers of seconds, or two fractions, may differ and still be the same.
 TOLERANCE = 1e-6
@@ -259,7 +259,7 @@ def _is_same(expected: Value, found: Value, *, is_typed: bool = True) -> bool:
         pairs = zip(expected, found, strict=False)
         is_like = (_is_same(a, b, is_typed=is_typed) for a, b in pairs)
         return len(expected) == len(found) and all(is_like)
-    if forms.is_number(expected) and forms.is_number(found):
+    if is_number(expected) and is_number(found):
         return _is_near(expected, found) and (not is_typed or type(expected) is type(found))
     return type(expected) is type(found) and bool(expected == found)
 
@@ -294,12 +294,12 @@ STATUSES = [word for word in RunStatus if word is not RunStatus.NEW]
 _STEPS, _TEXT = "a list of step names", "a text"
 _KEYS: Mapping[str, _Key] = {
     "status": _Key(_is_status, f"one of {', '.join(STATUSES)}", _equal("status")),
-    "exit_status": _Key(forms.is_whole, "a whole number", _exit_status),
+    "exit_status": _Key(is_whole, "a whole number", _exit_status),
     "visits": _Key(forms.are_texts, _STEPS, _visits),
     "branches": _Key(forms.are_lists, "a list of lists of step names", _branches),
     "attempts": _Key(forms.are_counts, "a mapping of task labels to whole numbers", _attempts),
     "delays": _Key(forms.are_delays, "a list of seconds or of {task, attempt, seconds}", _delays),
-    "elapsed": _Key(forms.is_number, "a number of seconds", _elapsed),
+    "elapsed": _Key(is_number, "a number of seconds", _elapsed),
     "ctx": _Key(forms.is_mapping, "a mapping", _ctx),
     "noctx": _Key(forms.are_texts, "a list of keys", _noctx),
     "error": _Key(forms.or_null(forms.is_mapping), "a mapping, or null", _part("error")),

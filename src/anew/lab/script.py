@@ -30,7 +30,7 @@ from anew.languages.nodes import plain
 from anew.program.findings import Severity, did_you_mean
 from anew.program.kinds import HELPERS
 from anew.program.policy import Verdict
-from anew.values import Object, Value, json_text
+from anew.values import Object, Value, as_text
 
 # 2000-01-01T00:00:00Z
 START_DEFAULT = 946_684_800 * NANOSECONDS
@@ -75,7 +75,7 @@ class ScriptEntry(Struct, frozen=True):
         said = self.said.get("answer")
         if said is None and self._error() is None:
             said = self.said.get("label")
-        return None if said is None else _text(said)
+        return None if said is None else as_text(said)
 
     @property
     def is_signal(self) -> bool:
@@ -99,7 +99,7 @@ class ScriptEntry(Struct, frozen=True):
         return Advice(
             verdict=meant.verdict if meant else None,
             word=meant.word if meant else None,
-            label=None if label is None else _text(label),
+            label=None if label is None else as_text(label),
             suggested=self.said.get("suggested") or [],
             updates=self.said.get("context") or {},
         )
@@ -263,10 +263,6 @@ def _answered(said: Object) -> Value:
     if "answer" not in said:
         return {"notes": said["notes"]} if "notes" in said else {}
     return {"answer": said["answer"], "label": said.get("label", said["answer"]), "by": BY_SCRIPT}
-
-
-def _text(value: Value) -> str:
-    return value if isinstance(value, str) else json_text(value)
 
 
 def _known(said: Object, keys: tuple[str, ...], where: str) -> None:

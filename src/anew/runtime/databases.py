@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from anew.environment import DB_VARIABLE, TOKEN_VARIABLE, environment
 from anew.errors import ConfigError
-from anew.files import NotOurs, make_private_folder
+from anew.files import NotOurs, make_private_folder, os_reason
 from anew.posix import user_id
 from anew.program.extras import POSTGRES
 from anew.runtime.ownership import Owned, Ownership
@@ -127,7 +127,7 @@ def scratch_folder(url: str | None = None) -> Path:
     except OSError as error:
         raise ConfigError(
             f"the folder {folder} for files of runs cannot be used "
-            f"({(error.strerror or str(error)).lower()}). Name another in ANEW_SCRATCH."
+            f"({os_reason(error)}). Name another in ANEW_SCRATCH."
         ) from error
     if owner != user_id():
         raise ConfigError(f"{folder} belongs to someone else. Name another folder in ANEW_SCRATCH.")
@@ -242,7 +242,7 @@ def _check_place(path: Path) -> None:
         # What runs hold is for the eyes of their owner.
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = os_reason(error)
         raise StoreError(
             f"the folder {path.parent} cannot be made ({reason}). "
             "Choose another place with `--db` or ANEW_DB."

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from anew.errors import ConfigError
-from anew.files import KeptFile, NotOurs, make_private_folder, open_private
+from anew.files import KeptFile, NotOurs, make_private_folder, open_private, os_reason
 from anew.posix import NO_LINK, NO_WAIT, NOT_INHERITED, lock, user_id
 from anew.store import StoreError, StoreGone
 
@@ -53,7 +53,7 @@ class Ownership:
                 path.unlink(missing_ok=True)
             os.close(self._fd)
             raise StoreError(
-                f"{path} cannot be written ({(error.strerror or str(error)).lower()}). "
+                f"{path} cannot be written ({os_reason(error)}). "
                 "Free some space on its disk, or choose another place with `--db` or ANEW_DB."
             ) from error
 
@@ -103,7 +103,7 @@ def _locked(path: Path, database: Path) -> tuple[int, bool]:
             ) from error
         except OSError as error:
             raise StoreError(
-                f"{path} cannot be opened ({(error.strerror or str(error)).lower()}). "
+                f"{path} cannot be opened ({os_reason(error)}). "
                 "Choose another place with `--db` or ANEW_DB."
             ) from error
         try:

@@ -35,7 +35,7 @@ from anew.runtime.run_logs import read_log
 from anew.runtime.toolbox import Toolbox
 from anew.store import Archive, RunId, StoreError
 from anew.tool import Answer, AttemptRef, Call, Parked, RefusedText, Timeout, Tool
-from anew.values import Object, json_text
+from anew.values import Object, as_text
 
 # What the machine or the worker lacks at the moment, by what helps. It is no fault of the author's,
 # and another worker, or this one a little later, may well have it.
@@ -215,7 +215,7 @@ class ToolCaller(Struct, frozen=True, eq=False):
                 raise RefusedText(rejected.error) from None
             else:
                 opened = await self.keychain.open(sealed, site.program, folder=site.folder)
-                return opened if isinstance(opened, str) else json_text(opened)
+                return as_text(opened)
 
     async def _names(self, ask: Invoke, site: CallSite) -> Object:
         """What code is given beside its inputs, with the secrets that are in it."""

@@ -20,7 +20,7 @@ from anew.tools.inputs import BadInput
 from anew.tools.processes import Process
 from anew.tools.sandbox import NO_SANDBOX, Sandbox, room_in
 from anew.tools.task_process import command_environment
-from anew.values import Object, Value, json_text
+from anew.values import Object, Value, as_text
 
 # How long a command may take to clean up when its task is cancelled.
 GRACE_SECONDS_MAX = 2
@@ -115,4 +115,4 @@ def _environment(given: Value, key: str) -> dict[str, str]:
 def _input(given: Value) -> bytes | None:
     if given is None:
         return None
-    return (given if isinstance(given, str) else json_text(given)).encode()
+    return as_text(given).encode()

@@ -16,7 +16,7 @@ from anew.errors import ConfigError
 from anew.tools.inputs import BadInput
 from anew.tools.processes import Process
 from anew.tools.sandbox.room import OUR_ENVIRONMENT, Room, file_of_variables
-from anew.values import Value, json_text
+from anew.values import Value, as_text
 
 # What every command may rely on.
 INHERITED = ("PATH", "HOME", "LANG")
@@ -119,7 +119,7 @@ def _text(name: str, value: Value) -> str:
     # The value may be a secret: only its name is told.
     if isinstance(value, dict | list):
         raise BadInput(f"env.{name} must be a text, a number or a boolean; use tojson for others")
-    text = value if isinstance(value, str) else json_text(value)
+    text = as_text(value)
     if "\0" in text:
         raise BadInput(f"env.{name} has a NUL character, which no variable can have")
     return text

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from anew.program.kind import Kind
 from anew.program.kinds import kind_named
-from anew.values import Object, Value, json_text
+from anew.values import Object, Value, as_text
 from anew.views.wording import one_line
 
 WHAT_CHARACTERS_MAX = 80
@@ -96,7 +96,7 @@ def _shown(value: Value, *, is_commands: bool) -> str:
         return "; ".join(_shown(one, is_commands=False) for one in value)
     if isinstance(value, dict) and "uri" in value:  # of a script that is elsewhere
         return str(value["uri"])
-    return value if isinstance(value, str) else json_text(value)
+    return as_text(value)
 
 
 def _written(said: Value) -> str | None:

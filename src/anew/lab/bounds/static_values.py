@@ -28,7 +28,7 @@ from anew.expressions.problems import OperationError
 from anew.expressions.reads import chain_of, literal
 from anew.expressions.statements import parse_statements
 from anew.expressions.tokens import scan_expression, scan_template
-from anew.values import Object, Value
+from anew.values import Object, Value, is_number
 
 
 class _Unknown:
@@ -186,14 +186,10 @@ def _comparison(tree: syntax.ComparisonChain, facts: Facts) -> bool | None:
             return left not in right
         case "<" | "<=" | ">" | ">=" if left is UNDEFINED:
             return False
-        case _ if _is_number(left) and _is_number(right):
+        case _ if is_number(left) and is_number(right):
             return _ORDERS[sign](left, right) if sign in _ORDERS else None
         case _:
             return None
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _fact(tree: syntax.Expression, facts: Facts) -> Value | _Unknown:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from anew.expressions import Scope, Template
+from anew.expressions import Scope, Template, constant
 from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.fidelity import (
     chosen_fidelity,
@@ -16,7 +16,7 @@ from anew.languages.dot.fidelity import (
 )
 from anew.languages.dot.graph import Node
 from anew.languages.dot.node_type import Work
-from anew.languages.dot.scoped import computed, constant, object_of, text_of, writes
+from anew.languages.dot.scoped import computed, object_of, text_of, writes
 from anew.languages.dot.settings import flag, given, seconds, text
 from anew.languages.dot.texts import expanded, goal_of
 from anew.program.policy import Patch

@@ -12,7 +12,7 @@ import re
 from msgspec import Struct
 
 from anew.languages.dot.graph import Attribute, Scalar
-from anew.values import parse_seconds
+from anew.values import is_whole, parse_seconds
 
 # More digits than these are a name made of digits, not a count.
 _DIGITS_MAX = 18
@@ -59,8 +59,7 @@ def whole_of(attribute: Attribute) -> int | Wrong:
         return _wrong(attribute, _COUNTABLE)  # more digits than are read as a number
     if isinstance(value, float) and value.is_integer():
         return int(value) if abs(value) <= _WHOLE_MAX else _wrong(attribute, _COUNTABLE)
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    return int(value) if is_whole else _wrong(attribute, "a whole number")
+    return int(value) if is_whole(value) else _wrong(attribute, "a whole number")
 
 
 def number_of(attribute: Attribute) -> float | Wrong:

@@ -8,11 +8,9 @@ from anew.expressions import Scope, Template
 from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Attribute, Node
 from anew.languages.dot.node_type import Work
-from anew.languages.dot.scoped import computed, object_of, text_of, unable, within, writes
+from anew.languages.dot.scoped import computed, object_of, text_of, unable, within, writes_all
 from anew.languages.dot.settings import given, seconds
 from anew.languages.dot.texts import command_inputs
-from anew.program.policy import Patch
-from anew.program.span import Span
 from anew.values import Value
 
 # The kind of task that such a node becomes.
@@ -27,17 +25,12 @@ def command_of(c: GraphCompilation, node: Node) -> Attribute | None:
 
 
 def build_command(c: GraphCompilation, node: Node) -> Work:
-    found, kept = command_of(c, node), _kept(node.span)
+    found, kept = command_of(c, node), writes_all(_KEPT, span=node.span)
     if found is None:
         message = f"the tool node {node.id!r} has no command; give it tool_command"
         return Work("relay", unable(message), patches=kept)
     inputs, timeout = command_inputs(c, node, found.raw), seconds(node, "timeout")
     return Work(COMMAND_KIND, inputs, patches=kept, timeout_seconds=timeout)
-
-
-def _kept(span: Span) -> tuple[Patch, ...]:
-    """Written with every outcome: what an earlier visit left must not be taken for news."""
-    return tuple(writes(key, value, span=span) for key, value in _KEPT.items())
 
 
 def _stdout(scope: Scope) -> str:

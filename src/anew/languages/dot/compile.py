@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
+from anew.expressions import constant
 from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.gathering import gather_of
 from anew.languages.dot.goals import VISITS_KEYS, gate_of, limits_of
@@ -14,7 +15,6 @@ from anew.languages.dot.node_type import Role, Work
 from anew.languages.dot.relays import join_patches, joined_outcome
 from anew.languages.dot.retries import policy_of, rescuing
 from anew.languages.dot.routes import CompiledEdge, router_of
-from anew.languages.dot.scoped import constant
 from anew.languages.dot.settings import whole
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named

@@ -14,7 +14,7 @@ from anew.languages.dot.graph import Node
 from anew.languages.dot.scoped import object_of, text_of
 from anew.languages.dot.settings import text
 from anew.program.kinds import FIDELITIES
-from anew.values import Object, Value, json_text
+from anew.values import Object, Value, as_text
 
 GRAPH_KEYS = ("default_fidelity", "context_fidelity_default")
 FIDELITY_DEFAULT = "compact"
@@ -89,11 +89,7 @@ def _values(ctx: Mapping[str, Value], chars: int) -> Iterator[str]:
     shown = {key: value for key, value in ctx.items() if not key.startswith(("_", "graph."))}
     if shown:
         yield "Context:"
-        yield from (f"- {key}: {_cut(_plain(value), chars)}" for key, value in shown.items())
-
-
-def _plain(value: Value) -> str:
-    return value if isinstance(value, str) else json_text(value)
+        yield from (f"- {key}: {_cut(as_text(value), chars)}" for key, value in shown.items())
 
 
 def _cut(words: str, chars: int) -> str:

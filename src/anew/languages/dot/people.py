@@ -9,10 +9,9 @@ from anew.expressions import Scope, Template
 from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.graph import Edge, Node
 from anew.languages.dot.node_type import Work
-from anew.languages.dot.scoped import computed, object_of, text_of, within, writes
+from anew.languages.dot.scoped import computed, object_of, text_of, within, writes_all
 from anew.languages.dot.settings import given, seconds, text, word
 from anew.languages.dot.texts import expanded
-from anew.program.policy import Patch
 from anew.values import Object, Value
 
 TIMEOUT_ACTIONS = ("first", "fail", "skip")
@@ -28,7 +27,7 @@ def build_person(c: GraphCompilation, node: Node) -> Work:
 
     source = {"question": question.source, **static}
     work = computed(source, inputs, *question.names)
-    return Work("human", work, when_done=_kept(node))
+    return Work("human", work, when_done=writes_all(_KEPT, span=node.span))
 
 
 def label_of(edge: Edge) -> str:
@@ -88,10 +87,6 @@ def _silence(c: GraphCompilation, node: Node) -> Object:
     if default is not None and action in (None, "first"):
         return {"timeout": timeout, "timeout_action": "first", "default": label_of(default)}
     return {"timeout": timeout, "timeout_action": action or ("fail" if c.is_docs else "retry")}
-
-
-def _kept(node: Node) -> tuple[Patch, ...]:
-    return tuple(writes(key, value, span=node.span) for key, value in _KEPT.items())
 
 
 def _of_result(scope: Scope, key: str) -> Value:

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from anew.expressions import Condition, Scope, Template
+from anew.expressions import Condition, Scope, Template, constant
 from anew.languages.dot.agents import build_agent
 from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.conditions.subjects import DOCS_WORDS, SPEC_WORDS
 from anew.languages.dot.graph import Node
 from anew.languages.dot.node_type import Work
-from anew.languages.dot.scoped import computed, constant, object_of, within, writes
+from anew.languages.dot.scoped import computed, object_of, within, writes_all
 from anew.languages.dot.settings import given
 from anew.program.policy import Continue, Fail, GraphRule, Patch, Rule, Verdict
 from anew.program.span import Span
@@ -77,7 +77,7 @@ def joined_outcome() -> Template:
 
 def join_patches(span: Span) -> tuple[Patch, ...]:
     """What a join of the spec dialect leaves in the context."""
-    return tuple(writes(key, value, span=span) for key, value in _KEPT.items())
+    return writes_all(_KEPT, span=span)
 
 
 def _docs_joined(scope: Scope) -> Value:

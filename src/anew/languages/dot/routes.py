@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from anew.expressions import constant
 from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.conditions import CompiledCondition, Names, compile_condition
 from anew.languages.dot.graph import Attribute, Edge, Node
 from anew.languages.dot.node_type import Role
 from anew.languages.dot.people import label_of
 from anew.languages.dot.retries import on_failure
-from anew.languages.dot.scoped import constant
 from anew.languages.dot.settings import flag, given, text, whole
 from anew.program.program import Arc, RouteMode, Router
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from anew.expressions import Scope, Template
+from anew.expressions import Scope, Template, constant
 from anew.expressions.reads import Reads
 from anew.program.policy import Patch, PatchTarget
 from anew.program.span import Span
 from anew.values import Object, Value
-
-
-def constant(value: Value) -> Template:
-    return Template(value, None, constant=value)
 
 
 def unable(message: str) -> Template:
@@ -29,6 +25,11 @@ def computed(source: Value, run: Callable[[Scope], Value], *names: str) -> Templ
 def writes(key: str, value: Template, *, span: Span) -> Patch:
     """Writes one key of the context. Context keys are flat: a dot in one is part of it."""
     return Patch(PatchTarget.CTX, (key,), value, span)
+
+
+def writes_all(values: Mapping[str, Template], *, span: Span) -> tuple[Patch, ...]:
+    """Written with every outcome: what an earlier visit left must not be taken for news."""
+    return tuple(writes(key, value, span=span) for key, value in values.items())
 
 
 def object_of(scope: Scope, name: str) -> Mapping[str, Value]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from anew.expressions import Scope, Template
+from anew.expressions import Scope, Template, constant
 from anew.languages.dot.compilation import GraphCompilation
 from anew.languages.dot.conditions import Names
 from anew.languages.dot.graph import Node
-from anew.languages.dot.scoped import computed, constant
+from anew.languages.dot.scoped import computed
 from anew.languages.dot.settings import text
 from anew.languages.dot.variables import compile_command, compile_text
 from anew.values import Object, Value

@@ -20,11 +20,12 @@ from anew.expressions import (
     compile_condition,
     compile_template,
     compile_value,
+    constant,
     holds_template,
 )
 from anew.languages.limits import rendering_limits
-from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, plain, scalars
-from anew.languages.playbook.composing import constant, object_of, result_of
+from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, is_null, plain, scalars
+from anew.languages.playbook.composing import object_of, result_of
 from anew.languages.playbook.desugar.canonical import LabelNode
 from anew.languages.playbook.keys import PATCH_KEYS
 from anew.languages.rules import finding
@@ -194,7 +195,7 @@ class Compilation(Struct):
 
         An entry that is empty names none. `is_way`: the run may come to the step by it.
         """
-        if entry is None or _is_null(entry.node):
+        if entry is None or is_null(entry.node):
             return None
         name = self.text(entry, entry.key)
         if name is None or name in self.steps:
@@ -210,7 +211,7 @@ class Compilation(Struct):
 
     def mapping(self, entry: Entry | None, what: str) -> MapNode | None:
         """The mapping an entry holds; None when absent, empty or (reported) something else."""
-        if entry is None or _is_null(entry.node):
+        if entry is None or is_null(entry.node):
             return None
         if isinstance(entry.node, MapNode):
             return entry.node
@@ -218,7 +219,7 @@ class Compilation(Struct):
         return None
 
     def sequence(self, entry: Entry | None, what: str) -> ListNode | None:
-        if entry is None or _is_null(entry.node):
+        if entry is None or is_null(entry.node):
             return None
         if isinstance(entry.node, ListNode):
             return entry.node
@@ -265,9 +266,9 @@ class Compilation(Struct):
             return None
 
     def unknown_word(self, node: Node, words: list[str], *, rule: str, what: str) -> None:
-        problem = f"{what} is empty" if _is_null(node) else f"{what} {shown(node)} is unknown"
+        problem = f"{what} is empty" if is_null(node) else f"{what} {shown(node)} is unknown"
         message = f"{problem}; it is one of {', '.join(words)}"
-        if isinstance(node, ScalarNode) and not _is_null(node):
+        if isinstance(node, ScalarNode) and not is_null(node):
             remedy = self.suggestions.remedy(node.text, words)
         else:
             remedy = f"Write one of {', '.join(words)}."
@@ -435,10 +436,6 @@ def shown(node: Node) -> str:
 def _quoted(text: str) -> str:
     is_short = len(text) <= _SHOWN_CHARACTERS
     return repr(text if is_short else f"{text[: _SHOWN_CHARACTERS - 1]}…")
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.value is None
 
 
 def _int_of(node: Node) -> int | None:

@@ -6,12 +6,6 @@ from collections.abc import Mapping
 
 from anew.expressions import MappingScope, Template
 from anew.expressions.reads import Reads
-from anew.values import Value
-
-
-def constant(value: Value) -> Template:
-    """A template that yields `value` as it is, braces and all."""
-    return Template(value, None, constant=value)
 
 
 def object_of(parts: Mapping[str, Template]) -> Template:

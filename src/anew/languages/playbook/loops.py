@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from anew.expressions import Template
+from anew.expressions import Template, constant
 from anew.languages.nodes import Entry, ListNode, MapNode, Node, ScalarNode, is_null
 from anew.languages.playbook.compilation import Compilation, Site, shown
-from anew.languages.playbook.composing import constant
 from anew.languages.playbook.keys import LOOP_KEYS, LOOP_POLICY_IDLE, LOOP_SPEC_KEYS
 from anew.languages.playbook.other_policies import holds_directives, read_other_policy
 from anew.program.program import Loop, LoopMode

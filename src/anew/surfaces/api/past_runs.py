@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from anew.engine.state import FINAL, RunStatus
-from anew.errors import AnewError
 from anew.lab.whatif import PastRun
 from anew.lab.whatif.verdict import SkippedRun
-from anew.program.program import Program
 from anew.runtime.engine import Engine
 from anew.runtime.run_logs import read_log
 from anew.store import RunFilter, RunRow
+from anew.surfaces.api.runs import program_of
 
 # Of all runs of one request together: about 100 MB.
 ANALYSED_EVENTS_MAX = 100_000
@@ -54,15 +53,8 @@ async def _read(engine: Engine, row: RunRow, past: Past) -> PastRun | str:
         return "it has not ended"
     if past.events + row.version > ANALYSED_EVENTS_MAX:
         return f"all logs together have more than {ANALYSED_EVENTS_MAX:,} events"
-    program = await _program(engine, row)
+    program = await program_of(engine, row)
     if program is None:
         return "its program is no longer available"
     past.events += row.version
     return PastRun(str(row.run), program, await read_log(engine.database.archive, row.run))
-
-
-async def _program(engine: Engine, row: RunRow) -> Program | None:
-    try:
-        return (await engine.programs.get(row.digest)).program
-    except AnewError:
-        return None

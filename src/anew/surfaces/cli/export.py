@@ -10,6 +10,7 @@ from argparse import Namespace
 from msgspec.structs import asdict
 
 from anew.errors import ConfigError, EngineBug
+from anew.files import os_reason
 from anew.runtime.damage import Readable, damage_row, out_of_place, raw_rows, readable_page
 from anew.runtime.run_logs import PAGE_EVENTS
 from anew.store import Archive, Database, RunId, RunRow
@@ -150,7 +151,7 @@ class _Progress:
 
 
 def _explain(target: str, error: OSError) -> int:
-    reason = (error.strerror or str(error)).lower()
+    reason = os_reason(error)
     print(
         visible(
             f"anew: cannot write the export to {target!r}: {reason}. Nothing was left there; "

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, field
 
 from anew.errors import ConfigError
+from anew.files import os_reason
 from anew.languages import is_dot
 from anew.surfaces.cli.documents import STANDARD_INPUT, read_document
 
@@ -104,7 +105,7 @@ def _walk(top: str) -> Iterator[FolderFile]:
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
+            reason = os_reason(error)
             yield FolderFile(folder, problem=f"cannot read {folder}: {reason}")
             continue
         seen = [one for one in entries if one.name[:1] != "." and one.name not in _UNREAD]

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from anew.environment import TOKEN_VARIABLE
 from anew.errors import ConfigError
-from anew.files import PRIVATE_FILE, PRIVATE_FOLDER
+from anew.files import PRIVATE_FILE, PRIVATE_FOLDER, os_reason
 from anew.posix import NO_LINK, NOT_INHERITED, lock, user_id
 
 TOKEN_OPTION = "--token"
@@ -95,7 +95,7 @@ def read_token(path: Path, *, follows_links: bool = True) -> str:
         text = _read(path, os.O_RDONLY | (0 if follows_links else NO_LINK))
         lines = text.decode("ascii").split("\n")
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
+        why = os_reason(error)
         raise ConfigError(f"the token file {path} cannot be read: {why}.") from error
     except UnicodeDecodeError:
         raise ConfigError(
@@ -157,7 +157,7 @@ def own_token(path: Path) -> str:
         with suppress(FileExistsError):
             _keep(path, secrets.token_urlsafe(_TOKEN_BYTES))
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
+        why = os_reason(error)
         raise ConfigError(
             f"the server's token cannot be kept in {path}: {why}. "
             f"Give it one with {TOKEN_FILE_OPTION} or ${TOKEN_VARIABLE}."

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from anew.tools.inputs import BadInput
-from anew.values import Object, Value, json_text
+from anew.values import Object, Value, as_text
 
 _FORMS = ("json", "body", "payload", "data", "form")
 _QUERY_METHODS = frozenset({"GET", "HEAD", "DELETE"})
@@ -116,4 +116,4 @@ def _pairs(values: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
     for name, value in values.items():
         for item in value if isinstance(value, list) else [value]:
             if item is not None:
-                yield str(name), item if isinstance(item, str) else json_text(item)
+                yield str(name), as_text(item)

@@ -12,7 +12,7 @@ from anew.tool import Call
 from anew.tools.http.auth import RequestAuth, credential_of
 from anew.tools.http.body import Content, content_of, query_of
 from anew.tools.inputs import BadInput
-from anew.values import Value, json_text
+from anew.values import Value, as_text
 
 # RFC 9110, section 5.6.2: what a method and the name of a header are made of.
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -127,7 +127,7 @@ def _headers(value: Value) -> dict[str, str]:
         if not _TOKEN.fullmatch(str(name)):
             raise BadInput(f"{str(name)!r} cannot be the name of a header")
         if said is not None and str(name).lower() not in _FRAMING:
-            found[str(name)] = said if isinstance(said, str) else json_text(said)
+            found[str(name)] = as_text(said)
     return found
 
 

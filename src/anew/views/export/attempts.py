@@ -18,7 +18,7 @@ from anew.engine import events as e
 from anew.engine.moments import moment_text
 from anew.engine.outcome import Outcome
 from anew.program.policy import Verdict
-from anew.values import Object, Value, json_text
+from anew.values import Object, Value, as_text, json_text
 from anew.views.context import STATUS_WORDS, status_word
 from anew.views.export.changes import Change, Copy, Write, json_data, text_data
 from anew.views.export.names import NodeNames
@@ -216,7 +216,7 @@ def _prompt(given: Object) -> str | None:
     said = given.get("prompt", given.get("question"))
     if said is None:
         return None
-    prompt = said if isinstance(said, str) else json_text(said)
+    prompt = as_text(said)
     before = _text(given.get("preamble")) or ""
     has_conversation = given.get("history") and given.get("fidelity") in (None, "full")
     return prompt if has_conversation or not before.strip() else f"{before}\n\n{prompt}"

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from anew.errors import ConfigError
+from anew.files import os_reason
 from anew.posix import NO_LINK
 from anew.views.export.changes import Append, Change, Copy, Write
 from anew.views.export.directory import FORMAT, MANIFEST
@@ -54,7 +55,7 @@ class Folder:
             os.makedirs(os.path.dirname(self._target), exist_ok=True)
             os.mkdir(self._staging)
         except OSError as error:
-            raise self._refusal(f"cannot be written: {_reason(error)}") from error
+            raise self._refusal(f"cannot be written: {os_reason(error)}") from error
         return self
 
     def __exit__(
@@ -199,7 +200,3 @@ def _files_in(folder: str) -> Iterator[str]:
 def _is_within(path: str, folder: str) -> bool:
     inner, outer = os.path.realpath(path), os.path.realpath(folder)
     return inner == outer or inner.startswith(f"{outer}{os.sep}")
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

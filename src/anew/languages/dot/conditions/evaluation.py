@@ -23,7 +23,7 @@ from anew.languages.dot.conditions.tree import (
     Tree,
 )
 from anew.languages.dot.graph import DotDialect
-from anew.values import Value
+from anew.values import Value, is_number
 
 _FALSE_TEXTS: Final = frozenset({"", "false", "0"})
 
@@ -133,8 +133,8 @@ def same(left: Value, right: Value) -> bool:
     """Equal, and of one kind: '1' is not 1. A text 'true' or 'false' is a boolean beside one."""
     if isinstance(left, bool) or isinstance(right, bool):
         return _boolean(left) is not None and _boolean(left) is _boolean(right)
-    if _is_number(left) or _is_number(right):
-        return _is_number(left) and _is_number(right) and left == right
+    if is_number(left) or is_number(right):
+        return is_number(left) and is_number(right) and left == right
     return bool(left == right)
 
 
@@ -156,7 +156,7 @@ def _contains(container: Value, item: Value) -> bool:
 
 def _ordered(sign: str, left: Value, right: Value) -> bool:
     """Numbers by size, texts by their characters; nothing else has an order."""
-    if not (_are_texts(left, right) or (_is_number(left) and _is_number(right))):
+    if not (_are_texts(left, right) or (is_number(left) and is_number(right))):
         return False
     match sign:
         case "<":
@@ -171,10 +171,6 @@ def _ordered(sign: str, left: Value, right: Value) -> bool:
 
 def _are_texts(left: Value, right: Value) -> bool:
     return isinstance(left, str) and isinstance(right, str)
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 # spec

@@ -16,7 +16,7 @@ from anew.tools.agent.backends.shared_files import CommandFiles
 from anew.tools.agent.request import mapping_in
 from anew.tools.inputs import BadInput
 from anew.tools.task_process import command_environment
-from anew.values import Value, json_text
+from anew.values import Value, as_text
 
 _SHELL = ("/bin/sh", "-c")
 _PLACEHOLDER = re.compile(
@@ -92,7 +92,7 @@ def arguments(command: Value, about: Mapping[str, str], *, path: str, cwd: Path)
 def _word(number: int, word: Value, about: Mapping[str, str]) -> str:
     if isinstance(word, bool) or not isinstance(word, str | int | float):
         raise BadInput(f"command {number} is not a text")
-    text = word if isinstance(word, str) else json_text(word)
+    text = as_text(word)
     for name in _PLACEHOLDER.findall(text):
         if name not in about:
             raise BadInput(f"command {number} has {{{name}}}, and the task gives no {name}")
