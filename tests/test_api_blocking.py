@@ -295,3 +295,18 @@ def test_a_script_that_was_killed_is_started_again_with_the_same_key(folder: Pat
         assert len(engine.list()) == 1
         assert engine.run("held.yaml", key="once").result(timeout=PATIENCE_SECONDS) == "charged"
         assert len(engine.list()) == 1
+
+
+def test_a_process_without_the_code_of_a_program_names_its_module(folder: Path) -> None:
+    with open_engine("runs.db", tools=[add, wait_for_ever]) as engine:
+        Path("add_held.yaml").write_text(ADD.replace("kind: add", "kind: wait_for_ever", 1))
+        run = engine.start("add_held.yaml")
+    with open_engine("runs.db", tools=[add]) as engine:
+        with pytest.raises(ConfigError, match=f"'wait_for_ever' of the module '{__name__}'"):
+            engine.wait(run, PATIENCE_SECONDS)
+        assert engine.status(run) == "running"
+
+
+@tool
+async def wait_for_ever(a: int, b: int) -> None:
+    await asyncio.Event().wait()

@@ -141,7 +141,7 @@ class ToolKind(Struct, frozen=True):
     """A kind of task that code brings, as a variable of its module: `ToolKind("dice", DiceTool)`.
 
     `make` gives the tool. Without `inputs` (names with their meanings) it takes any; those that are
-    `required` must be given.
+    `required` must be given. `place` is where it was found, as `module:name`.
     """
 
     name: str
@@ -149,6 +149,7 @@ class ToolKind(Struct, frozen=True):
     title: str = ""
     inputs: Mapping[str, str] | None = None
     required: Sequence[str] = ()
+    place: str | None = None
 
 
 @overload

@@ -101,3 +101,12 @@ def test_a_session_without_scenarios_imports_nothing_of_the_lab(folder: Path) ->
 def test_the_plugin_can_be_switched_off(folder: Path) -> None:
     told = pytest_in(folder, "-p", "no:anew")
     assert "1 passed" in told.stdout
+
+
+def test_documents_may_name_tools_of_the_project(folder: Path) -> None:
+    (folder / "shop_tools.py").write_text("from anew import tool\n@tool\ndef charge(): ...\n")
+    (folder / "flow.yaml").write_text(FLOW.replace("noop", "charge"))
+    without = pytest_in(folder, "flow.scenario.yaml")
+    assert "'charge' is unknown" in without.stdout
+    (folder / "pytest.ini").write_text("[pytest]\nanew_tools = shop_tools\n")
+    assert pytest_in(folder, "flow.scenario.yaml").returncode == 0

@@ -86,6 +86,7 @@ def test_a_module_brings_what_is_decorated_and_what_is_a_kind() -> None:
         (("order",),),
     )
     assert charge.tool == "shop_of_test:charge"
+    assert tool_kinds(sys.modules[name].charge)["charge"].place == charge.tool
     made = ToolKind("charge", lambda: Toolbox().get("charge"))
     assert outcome(made, order="A").result == {"order": "A", "amount": 1.0}
 

@@ -19,7 +19,7 @@ from anew.engine.secrets import MissingSecret, Secrets
 from anew.errors import ConfigError, ProgramError
 from anew.languages import load_text
 from anew.program.findings import errors_in
-from anew.program.kinds import MODULE_KINDS, find_kind
+from anew.program.kinds import KINDS, MODULE_KINDS, find_kind
 from anew.program.program import Program
 from anew.runtime.program_names import check_path, find_program
 from anew.runtime.single_flight import SingleFlight
@@ -112,7 +112,7 @@ def compiled_again(stored: StoredProgram, extensions: Extensions | None = None) 
             continue
         if document.program.digest == stored.digest:
             return document
-    raise _missing_tools(stored) or problem or _missing_extensions(stored)
+    raise _missing_tools(stored, extensions) or problem or _missing_extensions(stored)
 
 
 def _missing_extensions(stored: StoredProgram) -> ConfigError:
@@ -122,9 +122,14 @@ def _missing_extensions(stored: StoredProgram) -> ConfigError:
     )
 
 
-def _missing_tools(stored: StoredProgram) -> ConfigError | None:
+def _missing_tools(stored: StoredProgram, extensions: Extensions | None) -> ConfigError | None:
     """Why it cannot be compiled here, if that is for want of a module of tools."""
-    missing = {kind: place for kind, place in stored.tools.items() if find_kind(kind) is None}
+    given = extensions.kinds if extensions is not None else ()
+    missing = {
+        kind: place
+        for kind, place in stored.tools.items()
+        if kind not in given and find_kind(kind) is None
+    }
     if not missing:
         return None
     kinds = ", ".join(map(repr, sorted(missing)))
@@ -218,12 +223,16 @@ class Programs:
             dialect=document.dialect,
             files=document.files,
             path=program.path,
-            tools={
-                task.kind: MODULE_KINDS[task.kind].tool or ""
-                for task in program.tasks
-                if task.kind in MODULE_KINDS
-            },
+            tools=self._places_of_tools(program),
         )
+
+    def _places_of_tools(self, program: Program) -> dict[str, str]:
+        """By kind, where the Python code is that its tasks call, as far as others can import it."""
+        given = self._extensions.kinds if self._extensions is not None else {}
+        rows = {**MODULE_KINDS, **(given if isinstance(given, Mapping) else {})}
+        called = {task.kind for task in program.tasks} - KINDS.keys()
+        found = ((kind, rows[kind].tool) for kind in sorted(called & rows.keys()))
+        return {kind: place for kind, place in found if place is not None}
 
     async def get(self, digest: str) -> Document:
         known = self._known.get(digest)

@@ -112,12 +112,19 @@ def kind_of_function(function: Callable[..., Any], name: str | None = None) -> T
         title=(inspect.getdoc(function) or "").partition("\n")[0],
         inputs=None if takes_any else dict.fromkeys((one.name for one in inputs), ""),
         required=[one.name for one in inputs if one.default is Parameter.empty],
+        place=_place(function),
     )
 
 
 _KEY = "idempotency_key"
 _REST = Parameter.VAR_KEYWORD
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY, _REST)
+
+
+def _place(function: Callable[..., Any]) -> str | None:
+    """Where others can import it from; None for a function of a script, or of another function."""
+    module, name = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
+    return f"{module}:{name}" if module not in ("", "__main__") and name.isidentifier() else None
 
 
 def _parameters(function: Callable[..., Any], name: str) -> Iterator[Parameter]:

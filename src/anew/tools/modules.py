@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from anew.errors import ConfigError
 from anew.program.kind import Kind
 from anew.program.kinds import KINDS, MODULE_KINDS
@@ -34,14 +36,14 @@ def load_tools(named: str) -> str:
     """
     if named in _loaded:
         return named
-    for place, found in _kinds_of(named):
+    for found in _kinds_of(named):
         known = MODULE_KINDS.get(found.name)
-        if known is not None and known.tool != place:
+        if known is not None and known.tool != found.place:
             raise ConfigError(
-                f"--tools: {place} and {known.tool} both bring the kind {found.name!r}. "
+                f"--tools: {found.place} and {known.tool} both bring the kind {found.name!r}. "
                 "Give one of them another name: @tool(name=…)."
             )
-        MODULE_KINDS[found.name] = row_of(found, place)
+        MODULE_KINDS[found.name] = row_of(found)
     _loaded[named] = None
     return named
 
@@ -66,18 +68,18 @@ def tool_kinds(tools: Tools) -> dict[str, ToolKind]:
 
 def tool_kind_at(place: str) -> ToolKind:
     """The kind at `module:name`, where one was found before."""
-    return next(kind for _, kind in _kinds_of(place))
+    return _kinds_of(place)[0]
 
 
-def row_of(kind: ToolKind, place: str | None = None) -> Kind:
-    """What a check of documents knows of it. Without a `place` its tool is given to the engine."""
+def row_of(kind: ToolKind) -> Kind:
+    """What a check of documents knows of it."""
     return Kind(
         kind.name,
         title=kind.title,
         inputs=kind.inputs or {},
         required=tuple((name,) for name in kind.required),
         is_open=kind.inputs is None,
-        tool=place,
+        tool=kind.place,
         effect=(f"calls the Python code of {kind.name}",),
     )
 
@@ -90,7 +92,7 @@ def rows_of(tools: Tools) -> dict[str, Kind]:
 def _given(name: str, made: Any) -> ToolKind:
     """What a mapping has under a kind: a tool, or what makes one."""
     if isinstance(made, ToolKind):
-        return ToolKind(name, made.make, made.title, made.inputs, made.required)
+        return replace(made, name=name)
     if hasattr(made, "call"):
         ready: Tool = made
         return ToolKind(name, lambda: ready)
@@ -101,9 +103,9 @@ def _given(name: str, made: Any) -> ToolKind:
 
 def _kinds_among(given: Any) -> Iterator[ToolKind]:
     if isinstance(given, str):
-        yield from (kind for _, kind in _kinds_of(given))
+        yield from _kinds_of(given)
     elif isinstance(given, ModuleType):
-        yield from (kind for _, kind in _kinds_in(given))
+        yield from _kinds_in(given)
     elif isinstance(given, ToolKind):
         yield given
     elif callable(given):
@@ -114,50 +116,58 @@ def _kinds_among(given: Any) -> Iterator[ToolKind]:
         )
 
 
-def _kinds_of(named: str) -> list[tuple[str, ToolKind]]:
-    """The kinds of `module` or `module:name`, and where each of them is."""
+def _kinds_of(named: str) -> list[ToolKind]:
+    """The kinds of `module` or `module:name`."""
     name, _, wanted = named.partition(":")
     module = _imported(name, named)
     if wanted:
-        return [(named, _wanted(module, wanted, named))]
+        return [_wanted(module, wanted, named)]
     found = list(_kinds_in(module))
     if not found:
         raise ConfigError(
             f"--tools {named}: the module has no tool. Decorate a function with `@tool` "
             "(from anew import tool)."
         )
-    return [(f"{name}:{attribute}", kind) for attribute, kind in found]
+    return found
 
 
-def _kinds_in(module: ModuleType) -> Iterator[tuple[str, ToolKind]]:
-    """Those of its variables that are kinds, by their names."""
-    for attribute, value in vars(module).items():
-        if isinstance(value, ToolKind) or hasattr(value, KIND_ATTRIBUTE):
-            yield attribute, _kind(value, module.__name__)
+def _kinds_in(module: ModuleType) -> Iterator[ToolKind]:
+    """Those of its variables that are kinds."""
+    for name in _names_in(module):
+        yield _kind(module, name)
+
+
+def _names_in(module: ModuleType) -> list[str]:
+    return [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, ToolKind) or hasattr(value, KIND_ATTRIBUTE)
+    ]
 
 
 def _wanted(module: ModuleType, wanted: str, named: str) -> ToolKind:
     value = getattr(module, wanted, None)
     if isinstance(value, ToolKind) or callable(value):
-        return _kind(value, module.__name__)
-    known = [attribute for attribute, _ in _kinds_in(module)]
+        return _kind(module, wanted)
+    known = _names_in(module)
     near = get_close_matches(wanted, known, n=1)
     remedy = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known) or 'no tools'}."
     raise ConfigError(f"--tools {named}: the module has no tool {wanted!r}. {remedy}")
 
 
-def _kind(value: Any, module: str) -> ToolKind:
+def _kind(module: ModuleType, name: str) -> ToolKind:
     """The kind that a variable of a module is; ConfigError names the module."""
+    value = getattr(module, name)
     try:
         kind = value if isinstance(value, ToolKind) else kind_of_function(value)
     except ConfigError as error:
-        raise ConfigError(f"--tools {module}: {error}") from error
+        raise ConfigError(f"--tools {module.__name__}: {error}") from error
     if kind.name in KINDS:
         raise ConfigError(
-            f"--tools {module}: {kind.name!r} is a kind of Anew's own. "
+            f"--tools {module.__name__}: {kind.name!r} is a kind of Anew's own. "
             "Give the tool another name: @tool(name=…)."
         )
-    return kind
+    return replace(kind, place=f"{module.__name__}:{name}")
 
 
 def _imported(name: str, named: str) -> ModuleType:

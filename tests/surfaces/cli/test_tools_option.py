@@ -96,7 +96,7 @@ def test_a_worker_without_the_module_names_it_and_leaves_the_run_to_one_that_has
         with worker(bare) as without:
             terminal = shop.open("run", "flow.yaml", "--tools", MODULE, "--json")
             without.said(f"'charge' of the module '{MODULE}'. Start it with `--tools {MODULE}`")
-        with worker(shop.folder, "--tools", MODULE, "--processes", "1"):
+        with worker(shop.folder, "--tools", MODULE, "--processes", "2"):
             told = terminal.wait()
     assert (told.status, told.json["result"]) == (0, {"charged": "A-1"}), told.err
 
