@@ -158,7 +158,7 @@ async def _show_page(folder: Path) -> None:
         with suppress(asyncio.CancelledError):
             await process.wait()
             raise ConfigError("the server of the page has ended")
-    _say("\nNothing of it is left.")
+    _say("\nNothing of it is left. `anew init` starts one of your own.")
 
 
 async def _served(process: Process) -> str:
@@ -189,7 +189,8 @@ def _look_around(folder: Path) -> str:
         f"\nLook at it:   cd {place}\n"
         "              anew show last\n"
         "              anew serve       prints the address of the page\n"
-        f"Remove it:    rm -r {place}"
+        f"Remove it:    rm -r {place}\n"
+        "Start yours:  anew init"
     )
 
 
