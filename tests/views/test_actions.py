@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from anew.engine.events import TaskStarted
 from anew.surfaces.cli.main import main
 from anew.views.actions import actions
 from tests.play import simulated
@@ -84,6 +85,14 @@ def test_a_start_says_how_often_the_task_may_be_executed(
     started = [row["data"]["max_attempts"] for row in told if row["name"] == "action_started"]
     assert started == expected
     assert actions(played.log)[0]["data"]["max_attempts"] is None  # nobody knows the program
+
+
+def test_an_attempt_that_starts_again_after_a_lost_worker_is_allowed_as_much() -> None:
+    played = simulated(COUNTED, outcomes={"a": [{"error": {"kind": "timeout"}}]})
+    starts = [event for event in played.log if isinstance(event, TaskStarted)]
+    again = [one for event in played.log for one in ([event] * (2 if event is starts[-1] else 1))]
+    started = [row["data"] for row in actions(again) if row["name"] == "action_started"]
+    assert [(one["attempt"], one["max_attempts"]) for one in started] == [(1, None), (2, 2), (2, 2)]
 
 
 def test_the_waits_pass_between_a_retry_and_the_next_start(

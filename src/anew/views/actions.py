@@ -37,6 +37,9 @@ class ActionWords(Struct):
             named = self._started(event) if isinstance(event, e.TaskStarted) else _named(event)
             if isinstance(event, e.TaskRetryScheduled):
                 self._allowed[event.step, event.visit, event.iteration] = event.attempts
+            elif isinstance(event, e.TaskProcessed):
+                # Not when the attempt starts: it starts again where its worker is lost.
+                self._allowed.pop((event.step, event.visit, event.iteration), None)
             if named is not None:
                 rows.append(e.row_of(event, *named))
         return rows
@@ -51,7 +54,7 @@ class ActionWords(Struct):
 
     def _max_attempts(self, event: e.TaskStarted) -> int | None:
         """What the rule allows that retried; before, the most that any rule of the task does."""
-        known = self._allowed.pop((event.step, event.visit, event.iteration), None)
+        known = self._allowed.get((event.step, event.visit, event.iteration))
         if known is not None and (event.attempt or 1) > 1:
             return known
         if self.program is None or event.step is None:
