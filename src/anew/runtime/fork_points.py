@@ -22,9 +22,10 @@ def step_to_retry(log: Sequence[e.Event], run: RunId, program: Program) -> str:
 
 def _failed_step(log: Sequence[e.Event], run: RunId, program: Program) -> str:
     """The step that failed the run, or where the gate that did would have sent it once more."""
-    for event in reversed(log):
-        if isinstance(event, e.StepFailed) and not event.handled and event.step:
+    for event in log:
+        if isinstance(event, e.StepFailed) and event.fails_run and event.step:
             return event.step
+    for event in reversed(log):
         if isinstance(event, e.GateChecked) and event.gate is not None:
             step = program.steps.get(event.gate)
             gate = None if step is None else step.gate

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from anew.engine.events import GateChecked, StepFailed
 from anew.errors import ConfigError
+from anew.runtime.damage import folded, readable_log
 from anew.runtime.program_names import find_program
-from anew.store import Catalog, Database, FailedRunGroup, FailureFilter
+from anew.store import Catalog, Database, FailedRunGroup, FailureFilter, RunRow
+from anew.stores.damage import DamagedRun
+from anew.stores.packing import may_tell_a_cause
 from anew.values import Object
 
 # How far from its end the log of a failed run is read for the step that failed it.
@@ -38,15 +42,29 @@ async def failure_rows(database: Database, asked: FailureFilter) -> list[Object]
 
 
 async def _failed_step(database: Database, group: FailedRunGroup) -> str | None:
-    """The step that failed the newest run of a group; None if its log does not end with it."""
+    """The step whose failure the newest run of a group failed from.
+
+    None if the log does not end with it.
+    """
     row = await database.archive.run(group.newest)
     if row is None:
         return None
+    if may_tell_a_cause(group.message) and (step := await _step_of_cause(database, row)):
+        return step
     after = max(0, row.version - FAILED_STEP_EVENTS_MAX)
     events = await database.archive.events(row.run, after=after, limit=FAILED_STEP_EVENTS_MAX)
-    for event in reversed(events):
-        if isinstance(event, StepFailed) and not event.handled:
+    for event in events:
+        if isinstance(event, StepFailed) and event.fails_run and event.error == row.error:
             return event.step
-        if isinstance(event, GateChecked) and event.gate is not None:
-            return event.gate
-    return None
+    asked = [event.gate for event in events if isinstance(event, GateChecked) and event.gate]
+    return asked[-1] if asked else None
+
+
+async def _step_of_cause(database: Database, row: RunRow) -> str | None:
+    """Where the failure was that the step which failed the run only dealt with."""
+    found = await readable_log(database.archive, row)
+    try:
+        cause = (await asyncio.to_thread(folded, row.run, found.events)).cause
+    except DamagedRun:
+        return None
+    return None if cause is None else cause.step

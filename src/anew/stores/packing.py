@@ -42,6 +42,8 @@ NO_FORMAT = ""
 # What a longer message says after this is not found by searching for it.
 SEARCHED_MESSAGE_CHARACTERS_MAX = 2_000
 ERROR_KIND_CHARACTERS_MAX = 200
+# Between a cause and what the step said that dealt with it.
+_THEN = " (then: "
 _FAILED = RunStatus.FAILED
 
 
@@ -81,11 +83,16 @@ def failure_of(error: Object | None, cause: Cause | None = None) -> Failure:
     return Failure(kind, message_searched(error, cause), fingerprint_of(first))
 
 
+def may_tell_a_cause(message: str) -> bool:
+    """Whether a message that was searched may be of a run with a cause; its state knows."""
+    return _THEN in message
+
+
 def message_searched(error: Object | None, cause: Cause | None = None) -> str:
     """Without the character 0, which not every database has in its texts."""
     message = message_of(error)
     if cause is not None:
-        message = f"{cause.step}: {message_of(cause.error)} (then: {message})"
+        message = f"{cause.step}: {message_of(cause.error)}{_THEN}{message})"
     return message[:SEARCHED_MESSAGE_CHARACTERS_MAX].replace("\0", " ")
 
 

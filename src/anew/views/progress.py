@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from anew.engine import events as e
-from anew.engine.events.words import FailureEffect
 from anew.engine.moments import NANOSECONDS
 from anew.engine.state import FINAL, RunStatus
 from anew.engine.statuses import ActivityKind, StepStatus
@@ -285,8 +284,7 @@ class Progress:
     def _step_failed(self, step: StepProgress, event: e.StepFailed) -> None:
         step.error, step.is_handled, step.verdict = event.error, event.handled, None
         step.passed_on = self._relays.passed_on(event)
-        is_final = not event.handled and event.failure_mode is not FailureEffect.BRANCH
-        if is_final and self.failed_step is None:
+        if event.fails_run and self.failed_step is None:
             self.failed_step = step.name
         _end(step, event.visit or 0, StepStatus.FAILED, event.at)
 

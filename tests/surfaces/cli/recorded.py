@@ -111,4 +111,5 @@ class Shelf:
 
 def _head(log: Sequence[e.Event]) -> RunHead:
     state = fold(log)
-    return RunHead(state.status, state.failure, log[-1].at if state.is_final else None)
+    ended = log[-1].at if state.is_final else None
+    return RunHead(state.status, state.failure, ended, state.cause)

@@ -41,6 +41,29 @@ def test_json_has_one_group_per_line(failed, anew) -> None:
     assert [json.loads(line)["run"] for line in listed] == [str(RUN + 1), str(RUN)]
 
 
+ALERT = """
+workflow:
+  - {step: load, tool: noop, next: [{step: alert, when: "{{ event.name == 'step.failed' }}"}]}
+  - {step: alert, tool: noop}
+"""
+
+
+def test_the_step_is_that_of_the_cause_not_of_the_alert(shelf, anew) -> None:
+    shelf.put(played(ALERT, outcomes={"load": [DOWN], "alert": [GONE]}), document=ALERT)
+    (group,) = [json.loads(line) for line in anew("failures", "--json").lines]
+    assert group["step"] == "load"
+    assert group["message"].startswith("load: ")
+
+
+def test_of_several_failed_steps_it_is_that_of_the_run_s_error(shelf, anew) -> None:
+    steps = "[{step: a, tool: noop, next: [b, c]}, {step: b, tool: noop}, {step: c, tool: noop}]"
+    modes = "executor: {spec: {policy: {failure: {mode: best_effort}}}}"
+    both = f"{modes}\nworkflow: {steps}"
+    shelf.put(played(both, outcomes={"b": [DOWN], "c": [{**GONE, "takes": 5}]}), document=both)
+    (group,) = [json.loads(line) for line in anew("failures", "--json").lines]
+    assert (group["kind"], group["step"]) == ("server_error", "b")
+
+
 @pytest.mark.parametrize(
     ("words", "count"),
     [

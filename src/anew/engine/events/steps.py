@@ -64,6 +64,11 @@ class StepFailed(Fact):
     verdict: Verdict | None = None
     gate: bool | None = None
 
+    @property
+    def fails_run(self) -> bool:
+        """Of several that do, the error of the first is the run's."""
+        return not self.handled and self.failure_mode is not FailureEffect.BRANCH
+
 
 class StepSkipped(Fact):
     """A waiting token, or a visit no worker had taken yet, was dropped: the run is ending."""
