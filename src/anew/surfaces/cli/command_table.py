@@ -39,7 +39,7 @@ class Group:
 # What people want, in the order in which they want it, and the commands for it.
 GROUPS = (
     Group(
-        "Begin",
+        "Start",
         Command(
             "demo", "anew.surfaces.cli.demo", "see a run fail, be killed, and resume", is_first=True
         ),
