@@ -14,7 +14,7 @@ from anew.errors import ConfigError
 from anew.posix import account_ids, is_root
 from anew.tools.sandbox.limits import limits_set
 from anew.tools.sandbox.places import check_places, places_set
-from anew.tools.sandbox.sandbox import NO_SANDBOX, Account, Kind, Sandbox
+from anew.tools.sandbox.sandbox import NO_SANDBOX, Account, Sandbox, SandboxKind
 
 CHOICES = ("bubblewrap", "user")
 # Where each program that we need comes from, as Debian calls it.
@@ -68,7 +68,7 @@ def open_sandbox(hidden: Sequence[Path] = ()) -> Sandbox:
     return sandbox
 
 
-def _kind() -> Kind:
+def _kind() -> SandboxKind:
     match os.environ.get("ANEW_SANDBOX", ""):
         case "":
             return "none"
@@ -91,7 +91,7 @@ def _has_network() -> bool:
             raise ConfigError(f"ANEW_SANDBOX_NETWORK is {said!r}; it can be 0 or 1")
 
 
-def _account(kind: Kind) -> Account | None:
+def _account(kind: SandboxKind) -> Account | None:
     """The user of tasks: root must name one, because the kernel bounds nothing of root's."""
     name = os.environ.get("ANEW_SANDBOX_USER", "")
     if is_root():
@@ -106,7 +106,7 @@ def _account(kind: Kind) -> Account | None:
     return None
 
 
-def _account_named(name: str, kind: Kind) -> Account:
+def _account_named(name: str, kind: SandboxKind) -> Account:
     if not name:
         raise ConfigError(
             f"ANEW_SANDBOX={kind} needs ANEW_SANDBOX_USER when anew is started by root: "

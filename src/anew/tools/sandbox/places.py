@@ -14,12 +14,12 @@ from pathlib import Path
 
 from anew.errors import ConfigError
 from anew.tools.sandbox.mounts import is_too_wide
-from anew.tools.sandbox.sandbox import Account, Kind, Sandbox
+from anew.tools.sandbox.sandbox import Account, Sandbox, SandboxKind
 
 _ELSEWHERE = "Put the database elsewhere with `--db` or ANEW_DB"
 
 
-def places_set(name: str, kind: Kind) -> tuple[Path, ...]:
+def places_set(name: str, kind: SandboxKind) -> tuple[Path, ...]:
     """The folders and files of a setting; ConfigError when one cannot be meant."""
     said = [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()]
     if said and kind != "bubblewrap":

@@ -18,7 +18,7 @@ from anew.tools.inputs import BadInput
 from anew.tools.sandbox.limits import SandboxLimits
 from anew.tools.sandbox.mounts import is_out_of_sight, is_too_wide, mounts
 
-Kind: TypeAlias = Literal["none", "bubblewrap", "user"]
+SandboxKind: TypeAlias = Literal["none", "bubblewrap", "user"]
 
 _NAMESPACES = (
     "--unshare-ipc",
@@ -66,7 +66,7 @@ class Sandbox(Struct, frozen=True):
     the paths of those that make it, looked up once, by us: a task has a say in its own PATH.
     """
 
-    kind: Kind = "none"
+    kind: SandboxKind = "none"
     account: Account | None = None
     limits: SandboxLimits = SandboxLimits()
     has_network: bool = True
