@@ -16,7 +16,7 @@ from anew.credentials.providers import CredentialRef, Provider, provider_of
 from anew.errors import ConfigError
 from anew.program.kind import OutcomeSource
 from anew.program.kinds import kind_named
-from anew.program.program import Program
+from anew.program.program import Program, Task
 from anew.values import Object, Value
 
 # Words of `auth` that say which credential is meant; whatever else stands there is laid over it.
@@ -128,20 +128,30 @@ def _provider_word(auth: Object) -> Value:
 def named_by_tasks(program: Program) -> Iterator[CredentialRef]:
     """The credentials that tasks of kind `secrets` name outright."""
     for task in program.tasks:
-        said = task.inputs.source
-        if task.outcome_from is not OutcomeSource.SECRET or not isinstance(said, Mapping):
-            continue
-        name = said.get("name")
-        if isinstance(name, str) and "{" not in name + str(said.get("provider", "")):
-            yield CredentialRef(name, provider_of(said.get("provider")))
+        yield from named_by(task)
+
+
+def named_by(task: Task) -> Iterator[CredentialRef]:
+    """The one that a task of kind `secrets` names outright; none where it is another kind."""
+    said = task.inputs.source
+    if task.outcome_from is not OutcomeSource.SECRET or not isinstance(said, Mapping):
+        return
+    name = said.get("name")
+    if isinstance(name, str) and "{" not in name + str(said.get("provider", "")):
+        yield CredentialRef(name, provider_of(said.get("provider")))
 
 
 def auths_of_tasks(program: Program) -> Iterator[Value]:
     """Each `auth` that says outright which credential it means; templates are not known yet."""
     for task in program.tasks:
-        for auth in _auths_in(task.inputs.source, kind_named(task.kind).sides):
-            if isinstance(auth, (str, dict)) and auth:
-                yield from (each for each in _alone(auth) if "{{" not in str(each))
+        yield from auths_of(task)
+
+
+def auths_of(task: Task) -> Iterator[Value]:
+    """The same of one task."""
+    for auth in _auths_in(task.inputs.source, kind_named(task.kind).sides):
+        if isinstance(auth, (str, dict)) and auth:
+            yield from (each for each in _alone(auth) if "{{" not in str(each))
 
 
 def _auths_in(inputs: object, sides: Iterable[str]) -> Iterator[Value]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, islice
 from typing import assert_never
 
+from anew.program.certain import certain_tasks
 from anew.program.extras import Extra
 from anew.program.findings import Finding, Severity
 from anew.program.graph_walks import backwards, reached
@@ -48,9 +49,12 @@ PROGRAM_RULES: dict[str, str] = {
 }
 
 
-def check_installed(program: Program, severity: Severity = Severity.WARNING) -> Iterator[Finding]:
-    """What tasks need that this machine lacks; whether that matters depends on who runs them."""
+def check_installed(program: Program, *, runs_here: bool = False) -> Iterator[Finding]:
+    """What tasks need that this machine lacks: an error of what every run needs here."""
+    certain = certain_tasks(program) if runs_here else []
     for task in program.tasks:
+        is_error = any(task is one for one in certain)
+        severity = Severity.ERROR if is_error else Severity.WARNING
         for what, extra in _missing_extras(task.kind, task.inputs.source):
             remedy = f"Install it: {extra.command}"
             yield Finding(severity, "tool.extra", extra.problem(what), task.span, remedy)

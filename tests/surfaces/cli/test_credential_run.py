@@ -116,7 +116,8 @@ def test_a_password_opens_the_database_and_is_in_no_file(desk: Desk, database: D
 
 
 def test_a_missing_credential_fails_the_task_with_the_command_that_adds_it(desk: Desk) -> None:
-    ran = desk.call("run", desk.write("who.yaml", USES_DATABASE), "--json")
+    file = desk.write("who.yaml", USES_DATABASE)
+    ran = desk.call("run", file, "--no-preflight", "--json")
     assert ran.status == 1
     assert ran.json["error"]["kind"] == "reference"
     assert "`anew credential add warehouse --file FILE`" in ran.json["error"]["message"]
@@ -148,7 +149,9 @@ def test_a_credential_added_with_another_key_is_refused_in_words(
     monkeypatch.setenv("ANEW_KEY", base64.b64encode(b"a" * 32).decode())
     add(desk, "warehouse", "postgres", {"host": "nowhere", "password": "long-enough"})
     monkeypatch.setenv("ANEW_KEY", base64.b64encode(b"b" * 32).decode())
-    ran = desk.call("run", desk.write("who.yaml", USES_DATABASE), "--json")
+    file = desk.write("who.yaml", USES_DATABASE)
+    assert "Set $ANEW_KEY to the key" in desk.call("run", file).err
+    ran = desk.call("run", file, "--no-preflight", "--json")
     assert ran.status == 1
     assert "key" in ran.json["error"]["message"]
     assert "Traceback" not in ran.out + ran.err

@@ -54,7 +54,7 @@ def program_in(document: Compiled, workload: Object, *, runs_here: bool = False)
     source, loaded = document.source, document.loaded
     told = [found for found in loaded.findings if found.severity is not Severity.INFO]
     if runs_here and loaded.program is not None:
-        told += check_installed(loaded.program, Severity.ERROR)
+        told += check_installed(loaded.program, runs_here=True)
         told += missing_scripts(loaded, loaded.program.span.file)
     findings = in_file_order(found for found in told if not _is_given(found, workload))
     for line in finding_lines(findings, source, paint_for(sys.stderr)):

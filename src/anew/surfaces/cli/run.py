@@ -22,6 +22,9 @@ from anew.surfaces.cli.server_files import warn_of_files
 from anew.values import Object
 from anew.views.words import WORDS
 
+# A document without these has no credentials to look for.
+_SECRET_WORDS = ("auth", "credential", "keychain", "secrets")
+
 
 def run(words: list[str]) -> int:
     asked = _parser().parse_args(words)
@@ -30,23 +33,35 @@ def run(words: list[str]) -> int:
     read = program_in(document, workload, runs_here=not is_server(asked.place))
     if read is None:
         return status.BAD
+    source = read.source.decode()
+    if not asked.no_preflight and workload.keys() - read.program.workload.keys():
+        from anew.surfaces.cli.preflight import check_inputs
+
+        check_inputs(read.program, source, workload)
     file = os.path.abspath(shown_name(asked.file))
     if not asked.quiet:
         warn_of_files(read.program, file, asked.place)
     intent = start_intent(
-        Document(read.program, read.source.decode(), file, read.dialect, read.files),
+        Document(read.program, source, file, read.dialect, read.files),
         workload,
         identity_of(asked),
+        has_preflight=not asked.no_preflight,
     )
     options = run_options_of(asked, words=asked.words)
     return carry_out(intent, options)
 
 
-def start_intent(document: Document, workload: Object, identity: RunIdentity) -> Intent:
+def start_intent(
+    document: Document, workload: Object, identity: RunIdentity, *, has_preflight: bool
+) -> Intent:
     """Start this document here, or have others do it: with one key, so that it is one run."""
     named = identity._asdict()
 
     async def here(engine: Engine) -> Object:
+        if has_preflight and any(word in document.source for word in _SECRET_WORDS):
+            from anew.surfaces.cli.preflight import check_credentials
+
+            await check_credentials(engine.keychain, document.program, document.folder)
         return started_row(await engine.start(StartRequest(document, workload, **named)))
 
     there = StartRun(workload=workload, **named, **document_fields(document))
@@ -68,6 +83,11 @@ def _parser() -> ArgumentParser:
     add_dialect_option(parser)
     add_workload_options(parser)
     add_identity_options(parser)
+    parser.add_argument(
+        "--no-preflight",
+        action="store_true",
+        help="start it without looking whether its credentials and inputs are there",
+    )
     parser.add_argument("--words", choices=WORDS, help="print event rows in these words at the end")
     add_run_options(parser)
     return parser
