@@ -14,7 +14,6 @@ NOT_YET = {
     "budget-empty",
     "budget-wait",
     "breaker-opens",
-    "compensate",
     "concurrency",
     "cooldown",
     "hierarchy",

@@ -295,7 +295,30 @@ workflow:
       - told: {kind: noop, result: ["{{ first | length }}", "{{ newest[:1] }}", "{{ all.word }}", "{{ keep.results[1].version }}"]}
 """,
 )
-NEWER = (QUESTION, FORK, RACE, RESTART, ARTIFACTS)
+UNDONE = Scenario(
+    "undone",
+    """
+workflow:
+  - step: seats
+    loop: {in: [a, b], iterator: leg}
+    tool: [{reserve: {kind: effect, result: "{{ iter.leg }}"}}]
+    compensate:
+      - release:
+          kind: effect
+          fails: 1
+          result: "{{ seats }} of {{ leg }}"
+          spec: {policy: {rules: [{when: "{{ outcome.status == 'error' }}", then: {do: retry, attempts: 3, delay: 0.03}}]}}
+    next: [{step: room}]
+  - step: room
+    tool: [{book: {kind: effect, result: 7}}]
+    compensate: [{cancel_room: {kind: effect, result: "{{ room }}"}}, {tell: {kind: effect, result: "{{ cancel_room }}"}}]
+    next: [{step: car}]
+  - step: car
+    tool: [{rent: {kind: effect, fails: 9}}]
+""",
+    {"release": 2},
+)
+NEWER = (QUESTION, FORK, RACE, RESTART, ARTIFACTS, UNDONE)
 
 BACKOFF_GRAPH = Scenario(
     "backoff",

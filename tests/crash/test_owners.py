@@ -137,6 +137,32 @@ def test_a_run_is_cancelled_from_a_second_terminal_and_its_tool_is_told(world: W
     assert world.complaints(found, {}) == []
 
 
+UNDONE = """metadata: {name: undone}
+workflow:
+  - step: book
+    tool: [{reserve: {kind: effect, result: 7}}]
+    compensate: [{release: {kind: effect, result: "{{ book }}"}}]
+    next: [wait]
+  - step: wait
+    tool: [{stay: {kind: effect, held: %s}}]
+"""
+
+
+def test_a_run_that_is_cancelled_from_a_second_terminal_is_undone_first(world: World) -> None:
+    document = world.write("undone.yaml", UNDONE % (world.folder / "never"))
+    going = world.begin("run", document)
+    at_work(world, 2, going)
+    assert world.anew("cancel", "last", "--reason", "enough").status == 0
+    assert going.wait().status == 130
+    found = world.read()
+    assert [row["status"] for row in found["runs"]] == ["cancelled"]
+    (log,) = found["logs"].values()
+    assert log[-1]["data"] == {"reason": "enough", "compensation": {"done": 1, "failed": 0}}
+    assert [effect["step"] for effect in world.effects()][-1] == "book.compensate"
+    assert [effect["step"] for effect in world.cancelled_effects()] == ["wait"]
+    assert world.complaints(found, {}) == []
+
+
 def stopping(going: Going) -> None:
     soon(lambda: "anew: stopping;" in going.err(), "the command to say that it stops")
 

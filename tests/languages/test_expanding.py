@@ -287,6 +287,7 @@ def _found(value: Any, key: str, wanted: str) -> list[Object]:
 
 def _tasks(document: Object) -> list[Object]:
     tools = [step["tool"] for step in document["workflow"]]
+    tools += [step["compensate"] for step in document["workflow"] if "compensate" in step]
     tools += [row["tool"] for row in document.get("workbook", ())]
     found: list[Object] = []
     for tool in tools:

@@ -86,6 +86,8 @@ EXCUSED: Mapping[str, Mapping[str, str]] = {
         "step.failure": "a graph cannot say it",
         "step.deadline_seconds": "a graph cannot say it",
         "step.pool": "a graph cannot say it",
+        "step.compensation": "a graph cannot say it",
+        "step.compensates": "a graph cannot say it",
         "step.patches": "a graph cannot say it",
         "loop.source": _NO_LOOP,
         "loop.iterator": _NO_LOOP,

@@ -109,6 +109,7 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (e.RunDone(result=1), "run: done in 0 s"),
     (e.RunFailed(error=BOOM), "run: failed: auth: no entry"),
     (e.RunCancelled(), "run: cancelled"),
+    (e.RunCompensating(count=2, is_cancelled=True), "run: compensating: 2 step-runs · cancelled"),
     (e.StepScheduled(step="fetch", tokens=[1], args={}), None),
     (e.StepRefused(step="fetch", token=1), "fetch: step refused: the gate never let the token in"),
     (e.StepStarted(step="fetch", visit=2), "fetch: started, visit 2"),

@@ -52,6 +52,10 @@ DECIDED: list[tuple[e.Event, str | None]] = [
     (e.RunDone(result=1), "done"),
     (e.RunFailed(error=BOOM), "failed                       server_error: Service Unavailable"),
     (e.RunCancelled(), "cancelled"),
+    (
+        e.RunCompensating(count=2, is_cancelled=True),
+        "compensating                 2 step-runs · cancelled",
+    ),
     # A step's start is the start of its first task or of its loop.
     (e.StepScheduled(step="fetch", tokens=[1], args={}), None),
     (e.StepStarted(step="fetch"), None),

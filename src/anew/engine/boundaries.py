@@ -19,6 +19,7 @@ from anew.values import Object, Value
 ORDERED: frozenset[type[e.Event]] = frozenset(
     {
         e.RunCancelled,
+        e.RunCompensating,
         e.RunPaused,
         e.RunResumed,
         e.HumanAnswered,
@@ -33,6 +34,7 @@ FOLLOWING: frozenset[type[e.Event]] = frozenset(
         e.StepSkipped,
         e.GateChecked,
         e.BranchJoined,
+        e.RunCompensating,
         e.RunDone,
         e.RunFailed,
     }

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from anew.engine import branches, signals
+from anew.engine import branches, compensating, signals
 from anew.engine import events as e
 from anew.engine.boundaries import (
     Answered,
@@ -104,7 +104,7 @@ def decide(program: Program, state: RunState, boundary: Boundary, moment: Moment
         case Skipped():
             _skip(recorder, boundary)
         case Cancelled():
-            recorder.emit(e.RunCancelled(reason=boundary.reason))
+            compensating.cancel(recorder, boundary.reason)
         case Paused():
             _pause(recorder, boundary)
         case Resumed():

@@ -49,6 +49,11 @@ def misfits_of(state: RunState, old: Program, new: Program) -> list[Misfit]:
     found = [*_of_program(old, new), *_of_tokens(state, new)]
     for visit in state.active.values():
         found += _of_visit(visit, old, new)
+    for one in state.compensable:
+        step = new.steps.get(one.step)
+        if step is None or step.compensation is None:
+            doing = f"step {one.step!r} would be undone, should it fail"
+            found.append(Misfit(f"{doing}, and has no `compensate` there", new.span, one.step))
     for group in state.branch_groups.values():
         found += _of_group(group.step, group.join, old, new)
     return list(dict.fromkeys(found))

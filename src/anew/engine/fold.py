@@ -36,6 +36,7 @@ from anew.engine.fold_visits import (
     step_scheduled,
     step_skipped,
 )
+from anew.engine.results import Compensation
 from anew.engine.shared_logs import resume_later
 from anew.engine.state import (
     FOR_OTHERS,
@@ -137,10 +138,11 @@ def _apply(state: RunState, event: e.Event) -> None:  # noqa: PLR0915 - one case
         case e.RunStarted():
             _run_started(state, event)
         case e.RunCancelled():
-            _run_cancelled(state)
+            _stop_everything(state)
+        case e.RunCompensating():
+            _run_compensating(state, event)
         case e.RunFailed():
-            state.failure = event.error
-            state.branch_groups, state.branches = {}, {}
+            state.failure, state.branch_groups, state.branches = event.error, {}, {}
         case e.RunPaused():
             _run_paused(state, event)
         case e.RunResumed() | e.RunDone():
@@ -173,11 +175,6 @@ def _run_paused(state: RunState, event: e.RunPaused) -> None:
         resume_later(state, event.later_by)
 
 
-def _run_cancelled(state: RunState) -> None:
-    state.tokens, state.active, state.live = {}, {}, {}
-    state.branch_groups, state.branches, state.asking = {}, {}, 0
-
-
 def _run_requested(state: RunState, event: e.RunRequested) -> None:
     state.run, state.workload, state.file = event.run, event.workload, event.file
     state.entry, state.generation = event.entry, event.generation
@@ -192,6 +189,19 @@ def _run_started(state: RunState, event: e.RunStarted) -> None:
     if event.error is not None:
         fail_run(state, event.error, is_stopping=True)
     add_token(state, event.entry, {}, event.seq)
+
+
+def _run_compensating(state: RunState, event: e.RunCompensating) -> None:
+    state.compensation = Compensation(
+        event.is_cancelled, event.reason, event.error, event.unsatisfied
+    )
+    if event.is_cancelled:
+        _stop_everything(state)
+
+
+def _stop_everything(state: RunState) -> None:
+    state.tokens, state.active, state.live = {}, {}, {}
+    state.branch_groups, state.branches, state.asking = {}, {}, 0
 
 
 def _next_evaluated(state: RunState, event: e.NextEvaluated) -> None:

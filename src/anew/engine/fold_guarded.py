@@ -13,7 +13,7 @@ _OWN = frozenset({e.TaskProcessed, e.StepRedelivered, e.LoopIterationDone, e.Loo
 _MANY = frozenset(
     {
         *(e.StepDone, e.StepFailed, e.StepSkipped, e.NextEvaluated, e.BranchJoined),
-        *(e.RunDone, e.RunFailed, e.RunCancelled),
+        *(e.RunDone, e.RunFailed, e.RunCancelled, e.RunCompensating),
     }
 )
 _GUARDED = (StepRunStatus.HELD, StepRunStatus.EXECUTING)

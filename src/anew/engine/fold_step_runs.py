@@ -24,11 +24,12 @@ from anew.engine.tokens import (
 )
 from anew.errors import EngineBug
 from anew.guards.state import HeldCall
-from anew.program.policy import TimeoutAction, Verdict
+from anew.program.policy import DirectiveKind, TimeoutAction, Verdict
 from anew.values import Object, json_text, patched
 
 # Asked for all the time, and Python 3.11 is slow to find a member in its enum.
 _SUCCESS, _FAILURE = Verdict.SUCCESS, Verdict.FAILURE
+_JUMP = DirectiveKind.JUMP
 
 
 def moved(state: RunState, event: e.Event) -> StepRun:
@@ -92,6 +93,10 @@ def task_processed(state: RunState, run: StepRun, event: e.TaskProcessed) -> Non
     if event.patches:
         _patch(state, run, event.patches)
     run.directive, run.to, run.resume_at = event.directive, event.to, event.not_before
+    if event.directive is _JUMP and event.rule is not None:
+        rule = (event.task, event.rule)
+        count, first_at = run.jumps.get(rule, (0, event.at))
+        run.jumps = {**run.jumps, rule: (count + 1, first_at)}
     run.error = event.error or outcome.error
     verdict = event.verdict or outcome.amounts_to
     if verdict is _FAILURE and event.directive.accepts:

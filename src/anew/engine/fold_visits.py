@@ -13,6 +13,7 @@ from anew.engine import events as e
 from anew.engine.causes import Cause, after_success, cause_behind, handled_cause
 from anew.engine.events.words import FailureEffect
 from anew.engine.fold_step_runs import moved
+from anew.engine.results import Compensable, StepResult
 from anew.engine.state import (
     NO_ORIGIN,
     SUCCESS,
@@ -22,7 +23,6 @@ from anew.engine.state import (
     OutcomeSummary,
     RepeatedFailure,
     RunState,
-    StepResult,
     StepRun,
     StepRunKey,
     Token,
@@ -57,6 +57,10 @@ def step_scheduled(state: RunState, event: e.StepScheduled) -> None:
     state.live[event.step] = state.live.get(event.step, 0) + 1
     key = StepRunKey(event.step, event.visit)
     run = StepRun(key, event.args, {}, origin=origin, branch=event.branch)
+    if event.compensates is not None:
+        undone = state.compensable.pop()
+        assert undone.seq == event.compensates
+        run.compensates, run.scratch = undone, undone.scratch
     state.active[event.step, event.visit] = run
     owner = state.ctx_owner(event.branch)
     if not isinstance(owner, RunState):
@@ -79,8 +83,12 @@ def step_done(state: RunState, event: e.StepDone) -> None:
     assert event.step is not None
     assert event.visit is not None
     visit = state.active[event.step, event.visit]
+    if _is_compensation(state, visit, event):
+        return
     if isinstance(visit, StepRun):
         run = moved(state, event)
+        if event.compensable:
+            state.compensable.append(_compensable(state, run, event.seq))
         if not event.relays:
             state.last_result = run.last
             _keep_result(state, event.step, StepResult(event.visit, run.last, run.labels))
@@ -92,6 +100,32 @@ def step_done(state: RunState, event: e.StepDone) -> None:
         repeated.pop(event.step, None)
     _keep_verdict(state, visit, event.verdict or _SUCCESS, is_met=event.gate is not False)
     _end_visit(state, event.step, event.visit)
+
+
+def _is_compensation(
+    state: RunState, visit: StepRun | LoopVisit, event: e.StepDone | e.StepFailed
+) -> bool:
+    """Whether a visit that ends has only undone another: then nothing else comes of it."""
+    if not isinstance(visit, StepRun) or visit.compensates is None:
+        return False
+    moved(state, event)
+    if state.compensation is not None:
+        is_done = isinstance(event, e.StepDone)
+        state.compensation.done += is_done
+        state.compensation.failed += not is_done
+    _end_visit(state, visit.key.step, visit.key.visit)
+    return True
+
+
+def _compensable(state: RunState, run: StepRun, seq: int) -> Compensable:
+    loop = state.active[run.key.step, run.key.visit]
+    names: Object = {}
+    if isinstance(loop, LoopVisit):
+        index = run.key.iteration
+        names = {"_index": index, "loop_index": index, "_total": len(loop.items)}
+        names[loop.iterator] = run.scratch.get(loop.iterator)
+    result = StepResult(run.key.visit, run.last, run.labels)
+    return Compensable(seq, run.key.step, run.args, run.scratch, result, names)
 
 
 def _passed_on(visit: StepRun | LoopVisit, event: e.StepDone) -> Cause | None:
@@ -124,6 +158,8 @@ def step_failed(state: RunState, event: e.StepFailed) -> None:
     assert event.step is not None
     assert event.visit is not None
     visit = state.active[event.step, event.visit]
+    if _is_compensation(state, visit, event):
+        return
     if isinstance(visit, StepRun):
         state.last_result = moved(state, event).last
     _keep_verdict(state, visit, event.verdict or _FAILURE, is_met=event.gate is not False)
@@ -221,6 +257,8 @@ def iteration_ended(
     if run.own_ctx:
         loop.kept_ctx[index] = run.own_ctx
     if isinstance(event, e.LoopIterationDone):
+        if event.compensable:
+            state.compensable.append(_compensable(state, run, event.seq))
         loop.done += 1
         loop.results[index] = run.last
     else:

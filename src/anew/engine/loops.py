@@ -49,7 +49,9 @@ def end_iteration(recorder: Recorder, ended: Ended) -> LoopVisit:
     assert isinstance(visit, LoopVisit)
     before = visit.next_index
     if ended.error is None:
-        recorder.emit(LoopIterationDone(**place))  # type: ignore[arg-type]
+        is_compensable = recorder.program.steps[key.step].compensation is not None
+        done = LoopIterationDone(**place, compensable=is_compensable)  # type: ignore[arg-type]
+        recorder.emit(done)
     else:
         recorder.emit(LoopIterationFailed(**place, error=ended.error))  # type: ignore[arg-type]
     if visit.next_index > before:

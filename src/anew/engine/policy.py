@@ -12,6 +12,7 @@ from msgspec import Struct
 from anew.engine.events import TaskProcessed, TaskRetryExhausted, TaskRetryScheduled
 from anew.engine.events.words import RetryLimit
 from anew.engine.guarding import CallEnded, tell_end
+from anew.engine.moments import NANOSECONDS
 from anew.engine.outcome import Outcome, error_of
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, count_of, holds, patches_of, seconds_of, text_of
@@ -123,9 +124,25 @@ class _Judgement(Struct):
             if rule.on is not None and rule.on is not self.outcome.status:
                 continue
             asked = rule.name or f"rule {number}"
+            if isinstance(rule.then, Jump) and self._is_spent(rule.then, number, scope):
+                continue
             if holds(rule.when, scope, f"{asked} of {self.task.label}"):
                 return number, rule
         return None, None
+
+    def _is_spent(self, jump: Jump, number: int, scope: RunScope) -> bool:
+        """Whether a rule has jumped as often, or for as long, as it may."""
+        if not jump.is_limited:
+            return False
+        now = self.recorder.moment.now
+        count, first_at = self.run.jumps.get((self.task.label, number), (0, now))
+        if jump.most is not None and count >= jump.most:
+            return True
+        if jump.max_elapsed is None:
+            return False
+        most = seconds_of(jump.max_elapsed, scope, "max_elapsed", now=now)
+        delay = 0.0 if jump.delay is None else seconds_of(jump.delay, scope, "delay", now=now)
+        return due_at(now, delay) - first_at > round(most * NANOSECONDS)
 
     def _unmatched(self) -> Directive:
         failed = self.outcome.status is OutcomeStatus.ERROR

@@ -14,8 +14,9 @@ from anew.engine.events.words import RouteReason
 from anew.engine.questions import same_label
 from anew.engine.record import Recorder
 from anew.engine.render import Rejected, excerpt, holds, patches_of, value_of
+from anew.engine.results import StepResult
 from anew.engine.scope import RunScope
-from anew.engine.state import SUCCESS, LoopVisit, OutcomeSummary, StepResult, StepRun, StepRunKey
+from anew.engine.state import SUCCESS, LoopVisit, OutcomeSummary, StepRun, StepRunKey
 from anew.expressions import Condition, WordAliases
 from anew.program.policy import OutcomeStatus, Verdict
 from anew.program.program import Arc, RouteMode, Router, Step

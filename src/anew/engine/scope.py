@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from anew.engine.moments import moment_text
 from anew.engine.outcome import Outcome
 from anew.engine.record import Recorder
+from anew.engine.results import Compensable, StepResult
 from anew.engine.secrets import MissingSecret, Secrets
-from anew.engine.state import LoopVisit, RunState, StepResult, StepRun
+from anew.engine.state import LoopVisit, RunState, StepRun
 from anew.expressions import UNDEFINED, Meter
 from anew.program.names import RESERVED
 from anew.program.policy import Verdict
@@ -96,6 +97,9 @@ class RunScope:
             of_loop = self._loop_names()
             if name in of_loop:
                 return of_loop[name]
+        undone = self._undone
+        if undone is not None and name in undone.names:
+            return undone.names[name]
         step = self._step(name)
         if step is not None:
             return step.result
@@ -136,7 +140,15 @@ class RunScope:
             return _NOTHING
         return loop_names(self._recorder.state, run, self._iter)
 
+    @property
+    def _undone(self) -> Compensable | None:
+        """What the step-run undoes: its step's name reads that very visit."""
+        return self._run.compensates if isinstance(self._run, StepRun) else None
+
     def _step(self, name: str) -> StepResult | None:
+        undone = self._undone
+        if undone is not None and undone.step == name:
+            return undone.result
         return self._fresh.get(name) or self._recorder.state.results.get(name)
 
     def rand(self) -> float:

@@ -6,7 +6,7 @@ nothing of what it was that happened.
 
 from __future__ import annotations
 
-from anew.engine import branches, gates
+from anew.engine import branches, compensating, gates
 from anew.engine import events as e
 from anew.engine.admission import admits
 from anew.engine.joins import groups_of, merged_args, oldest_joining, ready_groups
@@ -27,6 +27,9 @@ def settle(recorder: Recorder) -> None:
     """Start what can start; when nothing can move any more, end the run."""
     state = recorder.state
     while not state.is_final and state.status is not _PAUSED:
+        if state.compensation is not None:
+            compensating.go_on(recorder)
+            return
         if state.is_stopping:
             _withdraw(recorder)
             if not state.active:
@@ -153,11 +156,11 @@ def _end_run(recorder: Recorder) -> None:
         recorder.emit(e.StepSkipped(step=token.step, token=token.id, reason=_RUN_FAILED))
     unmet = gates.unsatisfied(program, state)
     if state.failure is not None:
-        recorder.emit(e.RunFailed(error=state.failure, unsatisfied=unmet))
+        compensating.fail(recorder, state.failure, unmet)
         return
     if unmet and not _goes_on_elsewhere(program, state):
         error = gates.error_of_gates(unmet, gates.asked(program, state).goals)
-        recorder.emit(e.RunFailed(error=error, unsatisfied=unmet))
+        compensating.fail(recorder, error, unmet)
         return
     result = state.last_result
     if program.return_step is not None:

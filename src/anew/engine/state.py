@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from anew.engine import events as e
 from anew.engine.causes import Cause
+from anew.engine.results import Compensable, Compensation, StepResult
 from anew.guards.state import HeldCall
 from anew.program.policy import DirectiveKind, TimeoutAction, Verdict
 from anew.values import Object, Value
@@ -66,6 +67,10 @@ RUN_TRANSITIONS: dict[tuple[RunStatus, type[e.Fact]], RunStatus] = {
     (RunStatus.PAUSED, e.RunPaused): RunStatus.PAUSED,  # the log it shares was cut in a pause
     (RunStatus.PAUSED, e.RunResumed): RunStatus.RUNNING,
     (RunStatus.PAUSED, e.RunCancelled): RunStatus.CANCELLED,
+    # Whoever cancels a paused run wants it undone now.
+    (RunStatus.RUNNING, e.RunCompensating): RunStatus.RUNNING,
+    (RunStatus.WAITING, e.RunCompensating): RunStatus.RUNNING,
+    (RunStatus.PAUSED, e.RunCompensating): RunStatus.RUNNING,
     # Whether it runs or waits for someone outside, the fold tells from what is live.
     **{(RunStatus.RUNNING, kind): RunStatus.RUNNING for kind in _PROGRESS},
     **{(RunStatus.WAITING, kind): RunStatus.RUNNING for kind in _PROGRESS},
@@ -245,6 +250,8 @@ class StepRun(Struct, tag="step-run", gc=False):
     inputs: Value = None
     workbook: str | None = None  # the workbook's task that is executed in its place
     executions: int = 0
+    # By task and rule: how often, and when first.
+    jumps: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     executions_of: dict[str, int] = field(default_factory=dict)
     first_at: int = 0
     started_at: int = 0
@@ -279,6 +286,7 @@ class StepRun(Struct, tag="step-run", gc=False):
     took: float = 0.0  # from a retry budget, by the retry that led to this attempt
     owes: float = 0.0  # to a retry budget, before the retry begins
     cooled: int = 0  # attempts of this visit that ended in a wait of all calls
+    compensates: Compensable | None = None  # what it undoes
 
 
 def place_of(run: StepRun) -> Object:
@@ -364,14 +372,6 @@ class BranchGroup(Struct, gc=False):
     ended: list[int] = field(default_factory=list)
 
 
-class StepResult(Struct, frozen=True, gc=False):
-    """What `<step>` reads: its result, and those of its tasks by label, of its latest visit."""
-
-    visit: int
-    result: Value
-    labels: Object
-
-
 class RunState(Struct, gc=False):
     """`epoch` counts ctx changes and step ends: a refused token is asked again when it moved."""
 
@@ -414,6 +414,8 @@ class RunState(Struct, gc=False):
     branches: dict[int, Branch] = field(default_factory=dict)
     branches_made: int = 0
     guarded: dict[str, GuardedCall] = field(default_factory=dict)  # by the text of their key
+    compensable: list[Compensable] = field(default_factory=list)  # in the order they ended
+    compensation: Compensation | None = None  # while what was done is undone
 
     def ctx_owner(self, branch: int | None) -> RunState | Branch:
         """Whose ctx, retries and verdicts count in a branch; the run's own outside of all."""

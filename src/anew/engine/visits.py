@@ -6,15 +6,16 @@ program's fallback; at an exit the gates are asked. Only what is written here st
 
 from __future__ import annotations
 
+from anew.engine import compensating, gates, router
 from anew.engine import events as e
-from anew.engine import gates, router
 from anew.engine.events.words import FailureEffect, RouteReason
 from anew.engine.fold_visits import signature_of
 from anew.engine.loops import close_loop, end_iteration
 from anew.engine.next_actions import Ended
 from anew.engine.outcome import error_of
 from anew.engine.record import Recorder
-from anew.engine.state import LoopVisit, StepResult, StepRun, StepRunKey
+from anew.engine.results import StepResult
+from anew.engine.state import LoopVisit, StepRun, StepRunKey
 from anew.program.policy import Verdict
 from anew.values import Object
 
@@ -28,6 +29,9 @@ def end_step_run(recorder: Recorder, ended: Ended) -> None:
         return
     run = recorder.state.step_run(key)
     assert run is not None
+    if run.compensates is not None:
+        compensating.end(recorder, ended)
+        return
     if ended.error is None:
         _finish_visit(recorder, run)
     elif ended.to is not None:
@@ -77,6 +81,7 @@ def _end_well(
             verdict=said,
             relays=step.is_relay,
             gate=routing.gate,
+            compensable=step.compensation is not None and step.loop is None,
         )
     )
     if step.is_exit and routing.branch is None and recorder.program.gates:

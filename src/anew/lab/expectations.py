@@ -111,7 +111,7 @@ def _equal(key: str) -> _Asks:
 
 def _part(key: str) -> _Asks:
     def asks(expected: Value, seen: Observed, _: bool) -> Iterator[UnmetExpectation]:
-        yield from _missing(key, expected, seen.report[key])
+        yield from _missing(key, expected, seen.report.get(key))
 
     return asks
 
@@ -291,6 +291,7 @@ class _Key(Struct, frozen=True):
 
 # A run that is played has begun.
 STATUSES = [word for word in RunStatus if word is not RunStatus.NEW]
+_UNDONE = "{done, failed} as whole numbers, or null"
 _STEPS, _TEXT = "a list of step names", "a text"
 _KEYS: Mapping[str, _Key] = {
     "status": _Key(_is_status, f"one of {', '.join(STATUSES)}", _equal("status")),
@@ -306,6 +307,7 @@ _KEYS: Mapping[str, _Key] = {
     "error_kind": _Key(forms.or_null(forms.is_text), "a text, or null", _error_kind),
     "result": _Key(forms.is_anything, "a value", _part("result")),
     "handled": _Key(forms.are_texts, _STEPS, _equal("handled")),
+    "compensation": _Key(forms.or_null(forms.are_counts), _UNDONE, _part("compensation")),
     "unsatisfied": _Key(forms.are_texts, _STEPS, _equal("unsatisfied")),
     "language": _Key(forms.is_text, _TEXT, _equal("language")),
     "dialect": _Key(forms.is_text, _TEXT, _equal("dialect")),

@@ -185,6 +185,9 @@ def _expect() -> Schema:
         "error_kind": about("The kind of the run's error, or null.", {"type": ["string", "null"]}),
         "result": about("Part of the run's result.", ANYTHING),
         "handled": about("The steps whose failure was handled, in order.", _STEPS),
+        "compensation": about(
+            "How many visits were undone: `{done, failed}`; null: none.", MAPPING
+        ),
         "unsatisfied": about("The goal gates that were not satisfied.", _STEPS),
         "language": about("playbook or dot.", _TEXT),
         "dialect": about("The dialect of the document.", _TEXT),

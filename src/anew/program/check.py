@@ -112,7 +112,7 @@ def _warning(rule: str, place: Span, message: str, suggestion: str | None = None
 def _unreachable(program: Program, also_reached: Iterable[str]) -> Iterator[Finding]:
     seen = reached(program.ways, [program.entry, *also_reached])
     for step in program.steps.values():
-        if step.name not in seen:
+        if step.name not in seen and step.compensates is None:
             message = f"no way leads to step {step.name!r} from the entry step {program.entry!r}"
             yield _warning(
                 "step.unreachable", step.span, message, "Add an arc, or remove the step."
@@ -223,7 +223,8 @@ def _unreachable_rules(owner: str, rules: Iterable[tuple[bool, Span]]) -> Iterat
 
 def is_else(rule: Rule) -> bool:
     """Whether the rule matches every outcome."""
-    return rule.when is None and rule.on is None
+    is_limited = isinstance(rule.then, Jump) and rule.then.is_limited
+    return rule.when is None and rule.on is None and not is_limited
 
 
 def _parallel_patches(step: Step) -> Iterator[Finding]:

@@ -113,13 +113,23 @@ class Fail(Struct, frozen=True):
 
 
 class Jump(Struct, frozen=True):
-    """Go to another label of the same step, after a durable wait if there is a delay."""
+    """Go to another label of the same step, after a durable wait if there is a delay.
+
+    A rule that has jumped `most` times in a step-run, or whose jump would be made later than
+    `max_elapsed` after its first, does not match.
+    """
 
     kind: ClassVar[DirectiveKind] = DirectiveKind.JUMP
 
     to: str
     delay: Delay | None = None
+    most: int | None = None
+    max_elapsed: Delay | None = None
     span: Span = NOWHERE
+
+    @property
+    def is_limited(self) -> bool:
+        return self.most is not None or self.max_elapsed is not None
 
 
 class Exhausted(Struct, frozen=True):

@@ -176,7 +176,11 @@ class AdmitRule(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True, dict=True):
-    """`patches` (its `set`) are written when a visit ends done, before arcs are asked."""
+    """`patches` (its `set`) are written when a visit ends done, before arcs are asked.
+
+    Should the run fail or be cancelled, each visit that ended done is undone by one of the step
+    named by `compensation`, which no arc leads to. That one `compensates` this.
+    """
 
     name: str
     tasks: tuple[Task, ...]
@@ -194,6 +198,8 @@ class Step(Struct, frozen=True, dict=True):
     rescue: str | None = None  # where a failure goes that no arc handles
     visits_max: int | None = None  # how often a run may visit it; the program's limit when None
     patches: tuple[Patch, ...] = ()
+    compensation: str | None = None
+    compensates: str | None = None
     rescue_span: Span = NOWHERE
     span: Span = NOWHERE
 

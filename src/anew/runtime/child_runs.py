@@ -66,7 +66,11 @@ class ChildRuns:
 
     async def cancel(self, run: RunId, reason: str | None = None) -> bool:
         """End a run and its children, and stop their calls; False when they had ended already."""
-        has_moved = (await self._ledger.apply(run, Cancelled(reason))).has_moved
+        # Whoever cancels has no slot: what is to be undone is for a worker to take.
+        applied = await self._ledger.apply(run, Cancelled(reason), may_take_over=False)
+        has_moved = applied.has_moved
+        if await self._is_undoing(run):
+            return has_moved  # what it had at work was stopped, as in branches that are over
         self._abandon(run, None)
         await self._finish_starting()
         for child in await unfinished_runs(self._archive, run):
@@ -95,7 +99,8 @@ class ChildRuns:
         """The same for a child whose parent may not be readable any more."""
         assert child.parent is not None
         parent = await self._archive.run(child.parent.run)
-        if parent is None or parent.status in FINAL:
+        is_over = parent is None or parent.status in FINAL
+        if is_over and not await self._is_undoing(child.run):
             await self.cancel(child.run, f"its parent run {child.parent.run} has ended")
 
     async def without_orphans(self, family: Sequence[RunId]) -> list[RunId]:
@@ -111,7 +116,8 @@ class ChildRuns:
                 live = await self._ledger.live.newest(parent.run)
                 if live.state.step_run(parent.key) is None:
                     await self._cancel_orphan(run, parent.run)
-                    continue
+                    if not await self._is_undoing(run):
+                        continue
             kept.append(run)
         return kept
 
@@ -119,8 +125,14 @@ class ChildRuns:
         state = (await self._ledger.live.newest(parent.run)).state
         return not state.is_final and state.step_run(parent.key) is not None
 
+    async def _is_undoing(self, run: RunId) -> bool:
+        """Whether a run undoes what it did: to cancel it once more would keep it from that."""
+        state = (await self._ledger.live.newest(run)).state
+        return state.compensation is not None and not state.is_final
+
     async def _cancel_orphan(self, run: RunId, parent: RunId) -> None:
-        await self.cancel(run, f"its parent run {parent} waits for it no longer")
+        if not await self._is_undoing(run):
+            await self.cancel(run, f"its parent run {parent} waits for it no longer")
 
     # --- beside all else -----------------------------------------------------------------------
 

@@ -185,6 +185,8 @@ def _plan(
     state = folded(run, log[:at])
     if state.is_final or state.is_stopping:
         raise _too_late(log, run, asked, state)
+    if state.compensable and any(isinstance(event, e.RunCompensating) for event in log):
+        raise _undone(run, state)
     misfits = misfits_of(state, old.program, new.program)
     return ForkPlan(log, where, asked, at, state, own, old, new, misfits)
 
@@ -209,6 +211,15 @@ def _too_late(log: Sequence[e.Event], run: RunId, asked: int, state: RunState) -
             at = fork_point(log, index)
             return ConfigError(f"{told}. Fork it at event {at}, or from step {event.step!r}.")
     return ConfigError(f"{told}.")
+
+
+def _undone(run: RunId, state: RunState) -> ConfigError:
+    """A run that goes on must not count on what its model has undone."""
+    steps = list(dict.fromkeys(one.step for one in state.compensable))
+    return ConfigError(
+        f"run {run} has undone {', '.join(steps)}, which a run from there would count as done. "
+        f"Continue from step {steps[0]!r}, or start a new run."
+    )
 
 
 def told_misfit(found: Misfit) -> str:

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from anew.engine.events import EVENTS, Event, Fact
 from anew.engine.outcome import Outcome
+from anew.engine.results import Compensable, Compensation, StepResult
 from anew.engine.state import (
     AwaitedSignal,
     Branch,
@@ -32,7 +33,6 @@ from anew.engine.state import (
     RepeatedFailure,
     RunState,
     SignalBuffer,
-    StepResult,
     StepRun,
     StepRunKey,
     Token,
@@ -55,6 +55,7 @@ _TAKEN_APART = ("outcome", "patches", "inputs")
 _PLACE = frozenset(Fact.__struct_fields__)
 _STATE_TYPES: tuple[type[Struct], ...] = (
     *(RunState, Token, StepRun, LoopVisit, StepResult, StepRunKey),
+    *(Compensable, Compensation),
     *(
         Origin,
         Question,

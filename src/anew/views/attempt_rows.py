@@ -170,7 +170,9 @@ class AttemptBook:
                 self._stop_branches(event, event.fork)
             case e.RunPaused() if event.shared_with is not None:
                 self._cut(event, event.shared_with)
-            case e.RunDone() | e.RunFailed() | e.RunCancelled():
+            case e.RunCompensating() if not event.is_cancelled:
+                pass
+            case e.RunDone() | e.RunFailed() | e.RunCancelled() | e.RunCompensating():
                 for place in list(self._open):
                     self._close(self._open.pop(place), event, AttemptStatus.CANCELLED)
             case _:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple, assert_never
 
 from anew.engine import events as e
+from anew.engine.events.runs import RunEvent
 from anew.engine.events.words import FailureEffect, RouteReason
 from anew.engine.outcome import Outcome
 from anew.program.policy import DirectiveKind, GraphRule
@@ -84,8 +85,10 @@ def _parts(event: e.Event, after: e.Event | None, program: Program | None) -> tu
             return "iteration failed", error_text(event.error)
         case e.GateChecked():
             return _gate(event)
-        case e.RunFailed():
-            return "failed", joined(error_text(event.error), _unsatisfied(event))
+        case e.RunRequested() | e.RunStarted() | e.RunPaused() | e.RunResumed():
+            return _of_run(event)
+        case e.RunCompensating() | e.RunDone() | e.RunFailed() | e.RunCancelled():
+            return _of_run(event)
         case e.StepSkipped():
             return "step skipped", event.reason
         case e.StepRefused():
@@ -96,12 +99,6 @@ def _parts(event: e.Event, after: e.Event | None, program: Program | None) -> tu
         case e.BranchJoined():
             tokens = f"{len(event.tokens)} tokens"
             return "branches joined", tokens if event.fork is None else joined_text(event, after)
-        case e.RunPaused() | e.RunCancelled():
-            return event.name.removeprefix("run."), event.reason or ""
-        case e.RunStarted():
-            return "started", _start(event)
-        case e.RunDone() | e.RunResumed():
-            return event.name.removeprefix("run."), ""
         case e.HumanWaiting():
             return "waits for a person", question_text(event)
         case e.HumanAnswered():
@@ -123,8 +120,6 @@ def _parts(event: e.Event, after: e.Event | None, program: Program | None) -> tu
             return "step done", lesser_verdict(event) or ""
         case e.StepRedelivered() | e.StepStarted():
             return event.name.replace(".", " "), ""
-        case e.RunRequested():
-            return _requested(event)
         case e.StepScheduled():
             return "step scheduled", _scheduled(event)
         case e.LoopIterationDone():
@@ -226,6 +221,36 @@ def _requested(event: e.RunRequested) -> tuple[str, str]:
         return "requested", f"program {one_line(event.program)}"
     begins = f"starts at {event.entry}" if event.entry else ""
     return "takes over", joined(f"from run {event.continues}", begins)
+
+
+def _of_run(event: RunEvent) -> tuple[str, str]:
+    match event:
+        case e.RunRequested():
+            return _requested(event)
+        case e.RunStarted():
+            return "started", _start(event)
+        case e.RunPaused():
+            return "paused", event.reason or ""
+        case e.RunCompensating():
+            why = "cancelled" if event.is_cancelled else error_text(event.error or {})
+            return "compensating", joined(counted(event.count, "step-run"), why, event.reason or "")
+        case e.RunFailed():
+            undone = _undone(event)
+            return "failed", joined(error_text(event.error), _unsatisfied(event), undone)
+        case e.RunCancelled():
+            return "cancelled", joined(event.reason or "", _undone(event))
+        case e.RunDone() | e.RunResumed():
+            return event.name.removeprefix("run."), ""
+        case _:
+            assert_never(event)
+
+
+def _undone(event: e.RunFailed | e.RunCancelled) -> str:
+    """`2 undone, 1 not`: what became of the compensations."""
+    if event.compensation is None:
+        return ""
+    failed = event.compensation["failed"]
+    return f"{event.compensation['done']} undone{f', {failed} not' if failed else ''}"
 
 
 def _retry(event: e.TaskRetryScheduled) -> str:

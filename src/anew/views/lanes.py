@@ -157,6 +157,8 @@ class Drawing:
         match event:
             case e.RunCancelled():
                 self._close_all(event.at)
+            case e.RunCompensating() if event.is_cancelled:
+                self._close_all(event.at)
             case e.BranchJoined() if event.fork is not None:
                 self._stop_branches(event.fork, event.at)
             case e.RunPaused() if event.shared_with is not None:

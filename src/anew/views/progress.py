@@ -33,6 +33,7 @@ _RUN_STATUS: dict[type[e.Fact], RunStatus] = {
     e.RunStarted: RunStatus.RUNNING,
     e.RunPaused: RunStatus.PAUSED,
     e.RunResumed: RunStatus.RUNNING,
+    e.RunCompensating: RunStatus.RUNNING,
     e.RunDone: RunStatus.DONE,
     e.RunFailed: RunStatus.FAILED,
     e.RunCancelled: RunStatus.CANCELLED,
@@ -61,6 +62,7 @@ class Progress:
         self.reason: str | None = None  # of a pause or a cancellation
         self.failed_step: str | None = None
         self.error: Object | None = None
+        self.compensation: Object | None = None  # how many visits were undone, and how many not
         self.unsatisfied: list[str] = []  # the gates that were not met when last asked
         self.continued_as: str | None = None  # the run that takes this one's place
         self.result: Value = None
@@ -131,13 +133,19 @@ class Progress:
                 self.result = event.result
             case e.RunFailed():
                 self.error, self.unsatisfied = event.error, event.unsatisfied
+                self.compensation = event.compensation
             case e.RunCancelled():
-                self.reason = event.reason
-                for step in self.steps.values():
-                    if step.is_live:
-                        _end_all(step, StepStatus.CANCELLED, event.at)
+                self.reason, self.compensation = event.reason, event.compensation
+                self._stop_all(event.at)
+            case e.RunCompensating() if event.is_cancelled:
+                self._stop_all(event.at)
             case _:
                 pass
+
+    def _stop_all(self, at: int) -> None:
+        for step in self.steps.values():
+            if step.is_live:
+                _end_all(step, StepStatus.CANCELLED, at)
 
     def _resume_later(self, later_by: int) -> None:
         """As `engine.shared_logs`: a wait for others is moved, one for a moment is not."""

@@ -39,12 +39,14 @@ def report_of(progress: Progress, state: RunState, *, now: int) -> Object:
 
 
 def _of_some(progress: Progress) -> Object:
-    """What only some runs have: the gates they missed, the run that goes on in their place, and
-    the errors that rules passed over.
+    """What only some runs have: the gates they missed, what became of their compensations, the run
+    that goes on in their place, and the errors that rules passed over.
     """
     more: Object = {}
     if progress.unsatisfied:
         more["unsatisfied"] = progress.unsatisfied
+    if progress.compensation is not None:
+        more["compensation"] = progress.compensation
     if progress.continued_as is not None:
         more["continued_as"] = progress.continued_as
     if progress.ignored.total:

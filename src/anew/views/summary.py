@@ -29,6 +29,7 @@ def summary(program: Program, log: Sequence[e.Event], state: RunState) -> Object
         "unsatisfied": unsatisfied(log, state),
         "result": next((x.result for x in reversed(log) if isinstance(x, e.RunDone)), None),
         "handled": handled(program, log),
+        **_compensation(log),
         "events": [e.to_row(event) for event in log],
     }
 
@@ -79,6 +80,13 @@ def shown_ctx(program: Program, log: Iterable[e.Event], state: RunState) -> Obje
             passage = NodePassage()
         passage.feed(program, event)
     return context_of(program, passage, state.ctx)
+
+
+def _compensation(log: Sequence[e.Event]) -> Object:
+    """How many visits were undone, and how many could not be; nothing where there were none."""
+    end = log[-1] if log else None
+    found = end.compensation if isinstance(end, e.RunFailed | e.RunCancelled) else None
+    return {} if found is None else {"compensation": found}
 
 
 def unsatisfied(log: Sequence[e.Event], state: RunState) -> list[str]:

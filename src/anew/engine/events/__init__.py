@@ -11,6 +11,7 @@ from anew.engine.events.fact import Fact
 from anew.engine.events.rows import row_of, to_row
 from anew.engine.events.runs import (
     RunCancelled,
+    RunCompensating,
     RunDone,
     RunFailed,
     RunPaused,
@@ -68,6 +69,7 @@ __all__ = [
     "LoopStarted",
     "NextEvaluated",
     "RunCancelled",
+    "RunCompensating",
     "RunDone",
     "RunFailed",
     "RunPaused",
@@ -99,6 +101,7 @@ Event: TypeAlias = (
     | RunStarted
     | RunPaused
     | RunResumed
+    | RunCompensating
     | RunDone
     | RunFailed
     | RunCancelled

@@ -66,6 +66,22 @@ class RunResumed(Fact):
     name: ClassVar[str] = "run.resumed"
 
 
+class RunCompensating(Fact):
+    """The run is about to fail, or to be cancelled: what `count` visits and iterations did is
+    undone first.
+
+    `error` and `unsatisfied` are those of the `run.failed` that follows, `reason` is that of the
+    `run.cancelled`.
+    """
+
+    name: ClassVar[str] = "run.compensating"
+    count: int
+    is_cancelled: bool = False
+    reason: str | None = None
+    error: Object | None = None
+    unsatisfied: list[str] = []
+
+
 class RunDone(Fact):
     """No token is left and no failure went unhandled."""
 
@@ -76,21 +92,31 @@ class RunDone(Fact):
 class RunFailed(Fact):
     """A failure nobody handled ended the run; `error` is that step's.
 
-    `unsatisfied` names the gates that were not met.
+    `unsatisfied` names the gates that were not met. `compensation` counts what was undone before:
+    `{done, failed}`.
     """
 
     name: ClassVar[str] = "run.failed"
     error: Object
     unsatisfied: list[str] = []
+    compensation: Object | None = None
 
 
 class RunCancelled(Fact):
-    """Someone ended the run."""
+    """Someone ended the run. `compensation` is as in `run.failed`."""
 
     name: ClassVar[str] = "run.cancelled"
     reason: str | None = None
+    compensation: Object | None = None
 
 
 RunEvent: TypeAlias = (
-    RunRequested | RunStarted | RunPaused | RunResumed | RunDone | RunFailed | RunCancelled
+    RunRequested
+    | RunStarted
+    | RunPaused
+    | RunResumed
+    | RunCompensating
+    | RunDone
+    | RunFailed
+    | RunCancelled
 )

@@ -13,13 +13,15 @@ from anew.values import Object
 class StepScheduled(Fact):
     """A visit begins: these tokens were let in and merged, and a step-run is handed out.
 
-    `branch` is the one of a fork that the visit belongs to.
+    `branch` is the one of a fork that the visit belongs to. A visit that undoes another, or an
+    iteration of it, `compensates` the event with that number, which ended it.
     """
 
     name: ClassVar[str] = "step.scheduled"
     tokens: list[int]
     args: Object
     branch: int | None = None
+    compensates: int | None = None
 
 
 class StepRefused(Fact):
@@ -39,13 +41,15 @@ class StepDone(Fact):
     """The visit ended well; its result is that of its last task, or the loop's.
 
     `verdict` says so where it is less than a success. A step that only `relays` leaves the run's
-    last result as it was. `gate` is whether the condition of a goal gate holds now.
+    last result as it was. `gate` is whether the condition of a goal gate holds now. `compensable`:
+    the step says how to undo it, should the run fail.
     """
 
     name: ClassVar[str] = "step.done"
     verdict: Verdict | None = None
     relays: bool = False
     gate: bool | None = None
+    compensable: bool = False
 
 
 class StepFailed(Fact):

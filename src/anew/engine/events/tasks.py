@@ -140,9 +140,10 @@ class LoopStarted(Fact):
 
 
 class LoopIterationDone(Fact):
-    """One iteration's step-run ended well."""
+    """One iteration's step-run ended well. `compensable` is as in `step.done`."""
 
     name: ClassVar[str] = "loop.iteration.done"
+    compensable: bool = False
 
 
 class LoopIterationFailed(Fact):

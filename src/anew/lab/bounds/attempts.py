@@ -19,7 +19,12 @@ from anew.expressions import MappingScope, Template
 from anew.lab.bounds.amounts import ZERO, Bound, BoundReason, endless, largest, smaller
 from anew.lab.bounds.analysis_inputs import AnalysisInput
 from anew.lab.bounds.calls import CallBounds
-from anew.lab.bounds.delays import attempts_known, jump_delay, retry_range, seconds_known
+from anew.lab.bounds.delays import (
+    attempts_known,
+    jump_delay,
+    retry_range,
+    seconds_known,
+)
 from anew.lab.bounds.static_values import Facts, may_raise, truth_of
 from anew.program.kind import OutcomeSource
 from anew.program.policy import (
@@ -99,7 +104,8 @@ def _met_by(task: Task, status: OutcomeStatus) -> Iterator[DirectiveMatch]:
             continue
         yield DirectiveMatch(rule.then, status, rule)
         may_fail = may_fail or any(may_raise(patch.value) for patch in rule.patches)
-        if holds:
+        # One that has jumped often enough lets the rules after it have their turn.
+        if holds and not (isinstance(rule.then, Jump) and rule.then.is_limited):
             break
     else:
         fails = status is OutcomeStatus.ERROR and task.policy.fail_unmatched_errors
@@ -319,7 +325,7 @@ def _settled(
                 yield TaskExit("done", verdict=verdict), ZERO
         case Jump():
             yield TaskExit("jump", then.to), jump_delay(then, given.workload)
-            if isinstance(then.delay, Template):
+            if any(isinstance(one, Template) for one in (then.delay, then.max_elapsed)):
                 yield TaskExit("fail"), ZERO
         case Fail() | Retry():
             yield TaskExit("fail"), ZERO

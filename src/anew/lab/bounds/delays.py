@@ -73,6 +73,16 @@ def jump_delay(jump: Jump, workload: Workload) -> Bound:
     return Bound(min(seconds, DELAY_SECONDS_MAX))
 
 
+def jumps_known(jump: Jump, workload: Workload) -> float | None:
+    """How often a rule jumps at most; None when nothing in the document says."""
+    delay = 0.0 if jump.delay is None else seconds_known(jump.delay, workload)
+    elapsed = seconds_known(jump.max_elapsed, workload)
+    # The first jump is made after its delay, each other one a delay later at the earliest.
+    by_time = elapsed // delay if elapsed is not None and delay else None
+    known = [float(one) for one in (jump.most, by_time) if one is not None]
+    return min(known, default=None)
+
+
 def retry_range(retry: Retry, workload: Workload, *, after: int, previous: float | None) -> Range:
     """The delays after the execution of this number; `previous` is the longest drawn before it."""
     ranges = [

@@ -19,7 +19,11 @@ Paint: TypeAlias = Callable[[str, str], str]
 _ROUND_STEPS_MAX = 12
 _PATH_LINES_MAX = 30
 _TASKS_SHOWN_MAX = 4
-_AGAIN = {"cycle": "again and again", "restart": "each time the run restarts"}
+_AGAIN = {
+    "cycle": "again and again",
+    "restart": "each time the run restarts",
+    "compensation": "for each of them",
+}
 
 
 def plain(_colour: str, text: str) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from anew.lab.bounds.amounts import ONE, ZERO, Bound, BoundReason, at_most, endless, larger, largest
 from anew.lab.bounds.analysis_inputs import SHARED, TIME, AnalysisInput, executions
+from anew.lab.bounds.compensations import with_compensations
 from anew.lab.bounds.limits import visits_limit
 from anew.lab.bounds.token_flow import Flow
 from anew.lab.bounds.token_walk import (
@@ -48,7 +49,13 @@ class Runs(Struct):
         return self.given.program
 
     def count(self) -> CountedVisits:
-        """What a line of runs costs: one, and those that take its place."""
+        """What a line of runs costs: one, those that take its place, and undoing all that."""
+        found, visits = self._count(), {}
+        visits.update(found.visits)
+        walked = with_compensations(self.program, self.analyses, found.walked, visits)
+        return CountedVisits(walked, visits)
+
+    def _count(self) -> CountedVisits:
         first = self._from(self.program.entry)
         restarting = list(self._restarts(first.visits))
         if not restarting:

@@ -18,12 +18,12 @@ from anew.lab.bounds.amounts import ONE, ZERO, Bound, BoundReason, endless, larg
 from anew.lab.bounds.analysis_inputs import ALL, RELAY, TIME, WAITS, AnalysisInput, Cost, executions
 from anew.lab.bounds.attempts import TaskExit, TaskVisit, task_visits
 from anew.lab.bounds.calls import CallBounds, calling
-from anew.lab.bounds.delays import attempts_known
+from anew.lab.bounds.delays import attempts_known, jumps_known
 from anew.lab.bounds.longest_paths import CostEdge, Ways, longest
 from anew.lab.bounds.scheduling import in_one_place
 from anew.lab.bounds.static_values import UNKNOWN, value_known
 from anew.program.graph_walks import cyclic
-from anew.program.policy import OutcomeStatus, Verdict
+from anew.program.policy import Jump, OutcomeStatus, Retry, Verdict
 from anew.program.program import Limits, Loop, LoopMode, RouteMode, Step
 
 
@@ -162,6 +162,14 @@ class StepAnalysis(Struct, dict=True):
         self.given.cancel_check()
         most, is_authors = self.given.tasks_most
         inside = [edge for edge in edges if edge.source in group and edge.target in group]
+        jumps = self._rounds(group)
+        if jumps is not None:
+            # Once through the tasks for each jump; the way out is counted where it leaves.
+            each = {label: 0.0 for label in group if isinstance(label, str)}
+            for edge in inside:
+                cost = edge.cost.get(sort, ZERO).at_most
+                each[str(edge.source)] = max(each.get(str(edge.source), 0.0), cost)
+            return Bound(jumps * sum(each.values()))
         once = max(_for_one(edge, sort) for edge in inside)
         at_most = most * (1.0 if sort.startswith("executions ") else once)
         if is_authors:
@@ -171,6 +179,25 @@ class StepAnalysis(Struct, dict=True):
         place = self.step.tasks[self.step.index_of[labels[0]]].span
         reason = BoundReason("jump-cycle", place, what, f"limits.tasks_per_step_run, {most:,}")
         return endless(reason, at_most)
+
+    def _rounds(self, group: frozenset[_Node]) -> float | None:
+        """How often jumps lead back in these tasks; None where one does not say how often."""
+        ways: dict[str, list[str]] = {label: [] for label in self.step.index_of}
+        labels, jumps = [*self.step.index_of], 0.0
+        for index, task in enumerate(self.step.tasks):
+            ways[task.label] += labels[index + 1 : index + 2]
+            for rule in task.policy.rules:
+                spent = rule.then.on_exhausted if isinstance(rule.then, Retry) else None
+                jump = rule.then if spent is None else spent.then
+                if not isinstance(jump, Jump) or not {task.label, jump.to} <= group:
+                    continue
+                # What follows spent attempts is not counted.
+                most = jumps_known(jump, self.given.workload) if spent is None else None
+                if most is None:
+                    ways[task.label].append(jump.to)
+                else:
+                    jumps += most
+        return None if cyclic(ways, labels) & {*map(str, group)} else jumps
 
     def _limited(self, costs: dict[VisitEnding, Cost]) -> dict[VisitEnding, Cost]:
         """No step-run executes more tasks than it may; it fails when it would."""

@@ -53,7 +53,10 @@ def happened(state: RunState, first: e.Event) -> Boundary | None:
                 continues=first.continues,
                 generation=first.generation,
             )
-        case e.RunCancelled():
+        # Once everything is undone the run ends by itself; somebody may have lost patience before.
+        case e.RunCancelled() if state.compensation is None or state.active:
+            return Cancelled(first.reason)
+        case e.RunCompensating() if first.is_cancelled:
             return Cancelled(first.reason)
         case e.RunPaused():
             return Paused(first.reason, first.shared_with, first.decided_by, first.later_by)

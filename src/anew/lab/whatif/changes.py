@@ -28,6 +28,7 @@ _STEP_PARTS: Mapping[str, Callable[[Step], object]] = {
     "its deadline": lambda step: step.deadline_seconds,
     "its limit of visits": lambda step: step.visits_max,
     "where its failures go": lambda step: (step.rescue, step.failure),
+    "how it is undone": lambda step: (step.compensation, step.compensates),
     "the order of its tasks": lambda step: [task.label for task in step.tasks],
 }
 _TASK_PARTS: Mapping[str, Callable[[Task], object]] = {

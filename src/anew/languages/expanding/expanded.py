@@ -123,9 +123,8 @@ class _Writer(Struct, frozen=True):
                 {"name": name, "tool": steps.task(task, ("workbook", n, "tool"), step="")}
                 for n, (name, task) in enumerate(program.workbook.items())
             ]
-        document["workflow"] = [
-            steps.step(step, ("workflow", n)) for n, step in enumerate(program.steps.values())
-        ]
+        own = [step for step in program.steps.values() if step.compensates is None]
+        document["workflow"] = [steps.step(step, ("workflow", n)) for n, step in enumerate(own)]
         return document
 
     def _executor(self, path: Path) -> Object:

@@ -52,6 +52,10 @@ class StepWriter(Struct, frozen=True):
         if step.loop is not None:
             found["loop"] = self._loop(step, step.loop, (*path, "loop"))
         found["tool"] = self._tool(step, (*path, "tool"))
+        undo = self.program.steps.get(step.compensation or "")
+        if undo is not None:
+            found["compensate"] = self._tool(undo, (*path, "compensate"))
+            self.notes.remark((*path, "compensate"), "should the run fail or be cancelled")
         found["spec"] = self._spec(step, (*path, "spec"))
         if step.patches:
             found["set"] = _set(step.patches)

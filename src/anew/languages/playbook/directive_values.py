@@ -32,6 +32,10 @@ def _settings(then: Directive) -> Iterator[tuple[str, Value]]:
             yield "to", then.to
             if then.delay is not None:
                 yield "delay", source_of(then.delay)
+            if then.most is not None:
+                yield "most", then.most
+            if then.max_elapsed is not None:
+                yield "max_elapsed", source_of(then.max_elapsed)
         case Retry():
             yield from _retry(then)
         case _:

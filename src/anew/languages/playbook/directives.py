@@ -113,7 +113,13 @@ def _read_jump(
             remedy = c.suggestions.remedy(to, labels)
         c.report("rule.jump-unknown", target.node.span, message, remedy)
         return _BROKEN
-    return Jump(to, read_delay(c, fields.get("delay"), None), target.node.span)
+    return Jump(
+        to,
+        read_delay(c, fields.get("delay"), None),
+        c.whole_number(fields.get("most"), "most", rule="rule.attempts"),
+        read_delay(c, fields.get("max_elapsed"), None),
+        target.node.span,
+    )
 
 
 def _read_retry(

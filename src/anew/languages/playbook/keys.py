@@ -69,8 +69,8 @@ EXECUTOR_SPEC_KEYS = (
 
 # What belongs to the step itself when a tool's inputs stand beside it.
 STEP_KEYS = frozenset(
-    "step desc description spec loop tool type next set set_ctx vars retry eval when case save "
-    "sink pipe".split()
+    "step desc description spec loop tool type compensate next set set_ctx vars retry eval when "
+    "case save sink pipe".split()
 )
 # What a step writes when a visit ends done; the last two are older forms of the first.
 STEP_SET_KEYS = ("set", "set_ctx", "vars")
@@ -156,7 +156,7 @@ def _settings_of(do: DirectiveKind) -> str:
         case DirectiveKind.FAIL:
             return "message"
         case DirectiveKind.JUMP:
-            return "to delay"
+            return "to delay most max_elapsed"
         case DirectiveKind.RETRY:
             return (
                 "attempts backoff delay multiplier jitter max_delay max_elapsed honor_retry_after "

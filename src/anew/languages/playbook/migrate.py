@@ -106,7 +106,8 @@ class _Migration:
         if step is None:
             return old
         try:
-            return reworded_step(self.words, new, step)
+            undo = self.program.steps.get(step.compensation or "")
+            return reworded_step(self.words, new, step, undo)
         except CannotTranslate as problem:
             self._keep(problem, "step")
             return old

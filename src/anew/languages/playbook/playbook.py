@@ -8,6 +8,7 @@ from enum import StrEnum
 from os.path import basename, splitext
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from anew.expressions import Template
 from anew.languages.document import read_yaml
@@ -36,7 +37,7 @@ from anew.languages.playbook.names import (
 )
 from anew.languages.playbook.other_policies import read_failure, read_other_policy
 from anew.languages.playbook.refusals import report_other_document
-from anew.languages.playbook.steps import StepRead, read_step
+from anew.languages.playbook.steps import StepRead, read_compensation, read_step
 from anew.languages.playbook.words import check_kind_words
 from anew.languages.playbook.workbook import with_workbook
 from anew.languages.playbook.workload import read_keychain, read_workbook, workload_templates
@@ -279,8 +280,13 @@ def _read_steps(c: Compilation, root: MapNode) -> list[StepRead]:
         return []
     reads: dict[str, StepRead] = {}
     lines: dict[str, int] = {}
+    undoing: list[StepRead] = []
     for item in node.items:
         name, read = step_name(item), read_step(c, item)
+        undo = read_compensation(c, item)
+        if read is not None and undo is not None:
+            undoing.append(undo)
+            read = replace(read, step=replace(read.step, compensation=undo.step.name))
         if read is None or name is None:
             continue
         first = lines.setdefault(name.text, name.span.line)
@@ -289,7 +295,7 @@ def _read_steps(c: Compilation, root: MapNode) -> list[StepRead]:
             c.report("step.duplicate", name.span, message, "Give it another name.")
         else:
             reads[name.text] = read
-    return list(reads.values())
+    return [*reads.values(), *undoing]
 
 
 def _step_names(root: MapNode) -> frozenset[str]:

@@ -131,8 +131,8 @@ def _text(node: ScalarNode, translator: Translator, *, is_condition: bool = Fals
 # --- steps ---------------------------------------------------------------------------------------
 
 
-def reworded_step(words: Rewording, item: Item, step: Step) -> Item:
-    """A canonical step in the words of `policy`."""
+def reworded_step(words: Rewording, item: Item, step: Step, undo: Step | None) -> Item:
+    """A canonical step in the words of `policy`; `undo` is what its `compensate` became."""
     node, own = item.node, words.for_visits(step.dialect)
     assert isinstance(node, MapNode)
 
@@ -140,6 +140,8 @@ def reworded_step(words: Rewording, item: Item, step: Step) -> Item:
         match entry.key:
             case "tool":
                 return made.renamed(entry, "tool", _tool(words, entry.node, step))
+            case "compensate" if undo is not None:
+                return made.renamed(entry, "compensate", _tool(words, entry.node, undo))
             case "args":
                 return _args(words, entry, step)
             case "loop":

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from anew.languages.nodes import Entry, Item, ListNode, MapNode
 from anew.languages.playbook.compilation import Compilation, shown
+from anew.languages.playbook.desugar.compensations import compensation_item
 from anew.languages.playbook.desugar.steps import step_name
 from anew.languages.playbook.loops import read_loop
 from anew.languages.playbook.patches import read_visit_patches
@@ -23,6 +24,18 @@ class StepRead(Struct, frozen=True):
 
     step: Step
     dialects: frozenset[Dialect]
+
+
+def read_compensation(c: Compilation, item: Item) -> StepRead | None:
+    """The step that undoes a canonical one, if it says how."""
+    name = step_name(item)
+    entry = item.node.get("compensate") if isinstance(item.node, MapNode) else None
+    if name is None or entry is None:
+        return None
+    found = read_step(c, compensation_item(name.text, entry))
+    if found is None:
+        return None
+    return replace(found, step=replace(found.step, compensates=name.text))
 
 
 def read_step(c: Compilation, item: Item) -> StepRead | None:

@@ -98,7 +98,14 @@ def _directive_shapes() -> dict[str, Schema]:
             " decorrelated: U(delay, 3·previous).",
             JITTER,
         ),
-        "max_elapsed": about("No attempt starts later than this after the first.", DELAY),
+        "max_elapsed": about(
+            "retry: no attempt starts later than this after the first. jump: the rule does not "
+            "match when its jump would be made later than this after its first.",
+            DELAY,
+        ),
+        "most": about(
+            "jump: how often the rule may jump in a step-run; then it does not match.", WHOLE
+        ),
         "honor_retry_after": about("Wait at least as long as the server asks for.", FLAG),
         "on_exhausted": _spent(),
         "budget": about(

@@ -93,6 +93,11 @@ def _step_shapes() -> dict[str, Schema]:
             "inputs on the step. Without it the step does nothing and succeeds.",
             _tools(),
         ),
+        "compensate": about(
+            "Tasks, as in `tool`, that undo a visit which ended done, should the run fail or be "
+            "cancelled. The step's name reads its result.",
+            nullable(_tools()),
+        ),
         "type": about("An older name for `tool`.", _tools()),
         "next": ref("next"),
         "set": about(

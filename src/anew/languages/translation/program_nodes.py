@@ -92,6 +92,8 @@ class NodeWriter(Struct, frozen=True):
             self.lost(step, "its deadline")
         if step.pool is not None:
             self.lost(step, "its pool")
+        if step.compensation is not None:
+            self.lost(step, "how it is undone when the run fails")
         ended = [*step.patches, *(patch for arc in step.router.arcs for patch in arc.patches)]
         for name in sorted({".".join(patch.path) for patch in ended}):
             self.lost(step, f"that it sets {name!r} in ctx when it ends")

@@ -75,6 +75,7 @@ class _Writer(Struct, frozen=True):
         self.graph.name = self.program.name
         self._settings()
         steps = [step for step in self.program.steps.values() if _restarted(step) is None]
+        steps = [step for step in steps if step.compensates is None]
         for step in steps:
             self._place(step)
         if "start" in self.ends:

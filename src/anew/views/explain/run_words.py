@@ -9,7 +9,7 @@ from anew.engine.events.runs import RunEvent
 from anew.views.explain.errors import whole_error
 from anew.views.explain.paragraph import as_sentence, sentence_of
 from anew.views.explain.values import writes_sentence
-from anew.views.wording import one_line, writes_of
+from anew.views.wording import counted, one_line, writes_of
 
 
 def run_sentences(event: RunEvent, *, untaken: str = "") -> tuple[str, ...]:
@@ -30,6 +30,12 @@ def run_sentences(event: RunEvent, *, untaken: str = "") -> tuple[str, ...]:
             return sentence_of(event), "Nothing new starts."
         case e.RunResumed() | e.RunCancelled():
             return (sentence_of(event),)
+        case e.RunCompensating():
+            ends = "It was cancelled" if event.is_cancelled else "It will fail"
+            why = "" if event.error is None else f": {whole_error(event.error)}"
+            what = counted(event.count, "step-run")
+            begin = f"First, what {what} did is undone, in reverse order."
+            return f"{ends}{why}.", begin, untaken
         case e.RunDone():
             return ("It is done: no token is left, and every failure was handled.",)
         case e.RunFailed():

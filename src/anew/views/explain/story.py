@@ -96,6 +96,7 @@ class Story:
                 | e.RunStarted()
                 | e.RunPaused()
                 | e.RunResumed()
+                | e.RunCompensating()
                 | e.RunDone()
                 | e.RunFailed()
                 | e.RunCancelled()

@@ -149,6 +149,17 @@ def _next_mode(step: _Step) -> Entry | None:
     return spec.node.get("next_mode") if spec and isinstance(spec.node, MapNode) else None
 
 
+def _compensate(step: _Step, entry: Entry) -> Entry | None:
+    if is_null(entry.node):
+        return None
+    # Few documents have it.
+    from anew.languages.playbook.desugar.compensations import canonical_compensation  # noqa: PLC0415
+
+    name = step.node.get("step")
+    said = name.node.text if name is not None and isinstance(name.node, ScalarNode) else ""
+    return canonical_compensation(step.c, said, entry)
+
+
 def _gone(step: _Step, entry: Entry) -> None:
     """What stands elsewhere in the canonical step."""
 
@@ -158,6 +169,7 @@ _BECOMES: Mapping[str, Callable[[_Step, Entry], Entry | None]] = {
     "type": _tool,
     "spec": _spec,
     "when": _when,
+    "compensate": _compensate,
     "loop": lambda step, entry: loop_of(step.c, entry),
     "next": lambda step, entry: next_of(step.c, entry, said=_next_mode(step)),
     **dict.fromkeys(ARGS_KEYS, _args),
