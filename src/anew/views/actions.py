@@ -6,17 +6,15 @@ A view, in the order of the log. Events without such a name are left out.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
 
 from msgspec import Struct, field
 
 from anew.engine import events as e
+from anew.engine.state import StepRunKey, key_of
 from anew.program.policy import Retry
 from anew.program.program import Program
 from anew.values import Object
 from anew.views.picture.steps import attempts_allowed
-
-_StepRunPlace: TypeAlias = tuple[str | None, int | None, int | None]
 
 
 def actions(log: Iterable[e.Event], program: Program | None = None) -> list[Object]:
@@ -28,7 +26,7 @@ class ActionWords(Struct):
     """Turns events, in their order, into rows. Remembers what the last retry allowed."""
 
     program: Program | None = None
-    _allowed: dict[_StepRunPlace, int] = field(default_factory=dict)
+    _allowed: dict[StepRunKey, int] = field(default_factory=dict)
 
     def rows(self, log: Iterable[e.Event]) -> list[Object]:
         """The rows of the events that have an action name."""
@@ -36,10 +34,10 @@ class ActionWords(Struct):
         for event in log:
             named = self._started(event) if isinstance(event, e.TaskStarted) else _named(event)
             if isinstance(event, e.TaskRetryScheduled):
-                self._allowed[event.step, event.visit, event.iteration] = event.attempts
+                self._allowed[key_of(event)] = event.attempts
             elif isinstance(event, e.TaskProcessed):
                 # Not when the attempt starts: it starts again where its worker is lost.
-                self._allowed.pop((event.step, event.visit, event.iteration), None)
+                self._allowed.pop(key_of(event), None)
             if named is not None:
                 rows.append(e.row_of(event, *named))
         return rows
@@ -54,7 +52,7 @@ class ActionWords(Struct):
 
     def _max_attempts(self, event: e.TaskStarted) -> int | None:
         """What the rule allows that retried; before, the most that any rule of the task does."""
-        known = self._allowed.get((event.step, event.visit, event.iteration))
+        known = self._allowed.get(key_of(event))
         if known is not None and (event.attempt or 1) > 1:
             return known
         if self.program is None or event.step is None:

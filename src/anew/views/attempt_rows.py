@@ -15,7 +15,7 @@ from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS, moment_text
 from anew.engine.next_actions import idempotency_key
 from anew.engine.outcome import Outcome
-from anew.engine.state import StepRunKey
+from anew.engine.state import StepRunKey, key_of
 from anew.engine.statuses import GIVEN_UP_KIND, AttemptStatus
 from anew.program.program import Program
 from anew.program.retry import BackoffKind, JitterKind
@@ -31,7 +31,6 @@ from anew.views.wording import exact_seconds, joined, seconds_early
 # Of one error in a table; the event of the outcome has all of it.
 ATTEMPT_ERROR_BYTES_MAX = 4 * 1024
 
-_Place: TypeAlias = tuple[str | None, int | None, int | None]
 _Delayed: TypeAlias = e.TaskProcessed | e.TaskRetryExhausted
 
 
@@ -140,8 +139,8 @@ class AttemptBook:
         self._progress = progress
         self._made_up = _made_up(progress.program)
         self.attempts: list[Attempt] = []
-        self._open: dict[_Place, Attempt] = {}
-        self._last: dict[_Place, Attempt] = {}
+        self._open: dict[StepRunKey, Attempt] = {}
+        self._last: dict[StepRunKey, Attempt] = {}
         self._cuts: list[_Cut] = []
 
     def feed(self, event: e.Event) -> None:
@@ -156,7 +155,7 @@ class AttemptBook:
             case e.WaitSkipped():
                 self._skipped(event)
             case e.StepRedelivered():
-                self._close(self._open.pop(_place(event), None), event, AttemptStatus.LOST)
+                self._close(self._open.pop(key_of(event), None), event, AttemptStatus.LOST)
             case e.StepFailed() | e.LoopIterationFailed():
                 is_lost = event.error.get("kind") == GIVEN_UP_KIND
                 self._leave(
@@ -181,7 +180,7 @@ class AttemptBook:
     def _started(self, event: e.TaskStarted) -> None:
         if event.step in self._made_up:
             return
-        place = _place(event)
+        place = key_of(event)
         # One that was at work where a log was cut is made anew, and never heard of again.
         self._close(self._open.pop(place, None), event, AttemptStatus.CANCELLED)
         attempt = Attempt(
@@ -202,7 +201,7 @@ class AttemptBook:
         self._open[place] = self._last[place] = attempt
 
     def _processed(self, event: e.TaskProcessed) -> None:
-        attempt = self._open.pop(_place(event), None)
+        attempt = self._open.pop(key_of(event), None)
         if attempt is None:
             return
         outcome = event.outcome
@@ -215,7 +214,7 @@ class AttemptBook:
         attempt.has_logs = bool(outcome.logs)
 
     def _decided(self, event: e.TaskRetryScheduled | e.TaskRetryExhausted) -> None:
-        attempt = self._last.get(_place(event))
+        attempt = self._last.get(key_of(event))
         if attempt is None:
             return
         attempt.decided_seq, attempt.rule = event.seq, event.rule
@@ -227,7 +226,7 @@ class AttemptBook:
         attempt.delay = _jump_delay(event)
 
     def _skipped(self, event: e.WaitSkipped) -> None:
-        attempt = self._last.get(_place(event))
+        attempt = self._last.get(key_of(event))
         if attempt is not None:
             early = seconds_early(event)
             attempt.skipped = SkipShown(at=moment_text(event.at), by=event.by, early_seconds=early)
@@ -245,16 +244,16 @@ class AttemptBook:
                 attempt.error = _bounded(error)
             self._last.pop(place, None)
 
-    def _places(self, event: e.Event) -> list[_Place]:
+    def _places(self, event: e.Event) -> list[StepRunKey]:
         """The step-run of an event; with a visit its iterations are over, too."""
-        place = _place(event)
+        place = key_of(event)
         if event.iteration is not None or place in self._last:
             return [place]
-        return [one for one in self._last if one[:2] == place[:2]]
+        return [one for one in self._last if (one.step, one.visit) == (place.step, place.visit)]
 
     def _stop_branches(self, event: e.Event, fork: int) -> None:
         for step, visit in self._progress.within(fork):
-            for place in [one for one in self._last if one[:2] == (step.name, visit)]:
+            for place in [one for one in self._last if (one.step, one.visit) == (step.name, visit)]:
                 self._close(self._open.pop(place, None), event, AttemptStatus.CANCELLED)
                 del self._last[place]
 
@@ -309,10 +308,6 @@ class AttemptBook:
         run = next(made_by, self._progress.run)
         key = StepRunKey(attempt.step, attempt.visit, attempt.iteration)
         return idempotency_key(run, key, attempt.task_visit)
-
-
-def _place(event: e.Event) -> _Place:
-    return event.step, event.visit, event.iteration
 
 
 def _made_up(program: Program | None) -> frozenset[str]:

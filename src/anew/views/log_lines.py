@@ -16,6 +16,7 @@ from msgspec import Struct
 from anew.engine import events as e
 from anew.engine.events.words import FailureEffect, RetryLimit, RouteReason
 from anew.engine.moments import NANOSECONDS
+from anew.engine.state import StepRunKey, key_of
 from anew.program.policy import DirectiveKind
 from anew.program.program import Program
 from anew.views.event_text import event_sentence
@@ -59,7 +60,7 @@ class LogLines:
     def __init__(self, program: Program | None = None) -> None:
         self._relays = Relays(program)
         self._joined: e.BranchJoined | None = None  # told with the visit it begins
-        self._trouble: dict[tuple[str | None, int | None, int | None], str] = {}
+        self._trouble: dict[StepRunKey, str] = {}
         self._since: dict[tuple[str | None, int | None], int] = {}
         self._loops: dict[tuple[str | None, int | None], _Loop] = {}
         self._began = 0
@@ -137,9 +138,8 @@ class LogLines:
             return passed_on
         failed = f"attempt {event.attempt} failed: {failure_text(event.outcome)}"
         if event.directive is DirectiveKind.RETRY:
-            key = (event.step, event.visit, event.iteration)
             asked = f"attempt {event.attempt} gave no final result"
-            self._trouble[key] = failed if event.outcome.is_error else asked
+            self._trouble[key_of(event)] = failed if event.outcome.is_error else asked
             return None
         if event.error is not None and event.error.get("kind") == "expression":
             return f"attempt {event.attempt}: {error_text(event.error)}"
@@ -185,8 +185,7 @@ class LogLines:
         return f"{self._take_trouble(event)}; {spent}, {_then(event)}"
 
     def _take_trouble(self, event: e.Event) -> str:
-        key = (event.step, event.visit, event.iteration)
-        return self._trouble.pop(key, f"attempt {event.attempt} ended")
+        return self._trouble.pop(key_of(event), f"attempt {event.attempt} ended")
 
     def _after(self, event: e.StepDone | e.StepFailed) -> str:
         since = self._since.pop((event.step, event.visit), None)

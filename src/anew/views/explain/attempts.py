@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from anew.engine import events as e
 from anew.engine.moments import NANOSECONDS
+from anew.engine.state import StepRunKey, key_of
 from anew.program.policy import DirectiveKind, GraphRule
 from anew.program.span import Span
 from anew.values import Object
@@ -18,7 +19,6 @@ from anew.views.explain.rules import RuleWords, outcome_text
 from anew.views.explain.sources import Sources
 from anew.views.wording import exact_seconds, one_line, place_text
 
-StepRunPlace: TypeAlias = tuple[str | None, int | None, int | None]
 TaskEvent: TypeAlias = (
     e.TaskStarted
     | e.TaskProcessed
@@ -70,11 +70,11 @@ class AttemptStory:
     def __init__(self, story: ParagraphKeeper) -> None:
         self._story = story
         self._rules = RuleWords(story.sources)
-        self._open: dict[StepRunPlace, Paragraph] = {}
-        self._next: dict[StepRunPlace, Paragraph] = {}  # why there will be one more execution
-        self._outcome: dict[StepRunPlace, _Processed] = {}
-        self._previous: dict[StepRunPlace, float] = {}  # the delay drawn last
-        self._ended_at: dict[StepRunPlace, int] = {}
+        self._open: dict[StepRunKey, Paragraph] = {}
+        self._next: dict[StepRunKey, Paragraph] = {}  # why there will be one more execution
+        self._outcome: dict[StepRunKey, _Processed] = {}
+        self._previous: dict[StepRunKey, float] = {}  # the delay drawn last
+        self._ended_at: dict[StepRunKey, int] = {}
 
     def feed(self, event: TaskEvent) -> None:
         match event:
@@ -111,9 +111,9 @@ class AttemptStory:
         for place in [place for place in self._open if self._is_over(place, event)]:
             del self._open[place]
 
-    def _is_over(self, place: StepRunPlace, event: e.Event) -> bool:
-        is_here = place[:2] == (event.step, event.visit)
-        return is_here and (event.iteration is None or place[2] == event.iteration)
+    def _is_over(self, place: StepRunKey, event: e.Event) -> bool:
+        is_here = (place.step, place.visit) == (event.step, event.visit)
+        return is_here and (event.iteration is None or place.iteration == event.iteration)
 
     def close(self) -> None:
         for waiting in self._next.values():
@@ -123,7 +123,7 @@ class AttemptStory:
     # --- executions ------------------------------------------------------------------------------
 
     def _started(self, event: e.TaskStarted) -> None:
-        place = _place(event)
+        place = key_of(event)
         told = self._next.pop(place, None)
         is_retry = told is not None and told.delay is not None
         if told is None:
@@ -148,7 +148,7 @@ class AttemptStory:
         self._story.add(told, is_odd=is_retry)
 
     def _processed(self, event: e.TaskProcessed) -> None:
-        place = _place(event)
+        place = key_of(event)
         self._ended_at[place] = event.at
         known = self._story.known(event)
         if event.directive is DirectiveKind.RETRY:  # told with the sequel, which follows at once
@@ -186,7 +186,7 @@ class AttemptStory:
                 pass
             case other:
                 assert_never(other)
-        place = _place(event)
+        place = key_of(event)
         self._open.pop(place, None)
         step = self._story.sources.step(event.step)
         is_last = step is None or event.task == step.tasks[-1].label
@@ -205,7 +205,7 @@ class AttemptStory:
     # --- retries ---------------------------------------------------------------------------------
 
     def _scheduled(self, event: e.TaskRetryScheduled) -> None:
-        place = _place(event)
+        place = key_of(event)
         told = paragraph_for(About.ATTEMPT, f"{_visit_text(event)}, before the next attempt", event)
         rule = self._story.sources.rule(event.step, event.task, event.rule)
         told.delay = delay_parts(event, rule, self._previous.get(place))
@@ -237,7 +237,7 @@ class AttemptStory:
         is_this: bool = False,
     ) -> None:
         """How the attempt ended that a retry rule answered, and which rule that was."""
-        processed = self._outcome.pop(_place(event), None)
+        processed = self._outcome.pop(key_of(event), None)
         if processed is None:
             return
         who = "It" if is_this else f"Attempt {event.attempt}"
@@ -254,13 +254,13 @@ class AttemptStory:
             "which costs no attempt."
         )
         self._story.mark_odd(event)
-        waiting = self._next.get(_place(event))
+        waiting = self._next.get(key_of(event))
         if waiting is not None:
             waiting.add(event, sentence)
             return
         told = paragraph_for(About.ATTEMPT, place_text(event), event)
         told.add(event, sentence)
-        self._next[_place(event)] = told
+        self._next[key_of(event)] = told
 
     def _waited(
         self,
@@ -278,7 +278,7 @@ class AttemptStory:
 
     def _held(self, event: e.TaskHeld) -> None:
         """A call that is held has not begun: the next attempt tells of it."""
-        place = _place(event)
+        place = key_of(event)
         told = self._next.get(place)
         if told is None:
             told = self._story.entry_of(event) or paragraph_for(About.ATTEMPT, "", event)
@@ -291,7 +291,7 @@ class AttemptStory:
 
     def _skipped(self, event: e.WaitSkipped) -> None:
         """Before a retry or a jump it is told with what comes next, else with what slept."""
-        told = self._next.get(_place(event))
+        told = self._next.get(key_of(event))
         if told is None:
             told = self._current(event)
         self._story.mark_odd(event)
@@ -302,12 +302,12 @@ class AttemptStory:
 
     def _current(self, event: e.Event) -> Paragraph:
         """The paragraph of the execution that is at work."""
-        found = self._open.get(_place(event))
+        found = self._open.get(key_of(event))
         if found is None:
             found = self._story.entry_of(event)
             if found is None:
                 found = paragraph_for(About.ATTEMPT, place_text(event), event)
-            self._open[_place(event)] = found
+            self._open[key_of(event)] = found
             self._story.add(found)
         return found
 
@@ -320,7 +320,3 @@ def _visit_text(event: e.Event) -> str:
     """`fetch`, `fetch, visit 2`."""
     again = f", visit {event.visit}" if event.visit not in (None, 1) else ""
     return f"{place_text(event)}{again}"
-
-
-def _place(event: e.Event) -> StepRunPlace:
-    return event.step, event.visit, event.iteration
