@@ -128,6 +128,7 @@ class Kind(Struct, frozen=True):
     shell: frozenset[str] = frozenset()  # inputs that a shell reads
     words: frozenset[str] = frozenset()  # of `shell`, inputs that as a list start no shell
     is_code: bool = False  # code of the author, which may use the idempotency key itself
+    reply: str | None = None  # the field of its result that is a reply to people
     writes_ctx: bool = False  # an outcome may write to `ctx` what no `set` names
     has_names: bool = False  # code in which names of the run are variables
     method: str | None = None  # the input with the method of an HTTP request, GET unless given

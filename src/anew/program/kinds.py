@@ -371,8 +371,8 @@ _TABLE = (
         },
         required=(("prompt",),),
         texts=_words("prompt backend provider model"),
-        # Agents work for long; one that hangs must still end.
-        timeout_seconds=3600.0,
+        timeout_seconds=3600.0,  # agents work for long; one that hangs must still end
+        reply="text",
         tool="anew.tools.agent:AgentTool",
         word_extras={"backend": AGENT_BACKENDS},
         is_sandboxed=True,

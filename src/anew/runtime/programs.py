@@ -14,7 +14,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from anew.clock import Clock
-from anew.credentials import Keychain
 from anew.engine.secrets import MissingSecret, Secrets
 from anew.errors import ConfigError, ProgramError
 from anew.languages import load_text
@@ -26,6 +25,7 @@ from anew.runtime.single_flight import SingleFlight
 from anew.store import Catalog, StoredProgram
 
 if TYPE_CHECKING:
+    from anew.credentials import Keychain
     from anew.languages.dot.extensions import Extensions
 
 T = TypeVar("T")

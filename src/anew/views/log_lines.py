@@ -21,6 +21,7 @@ from anew.program.policy import DirectiveKind
 from anew.program.program import Program
 from anew.views.event_text import event_sentence
 from anew.views.relays import Relays
+from anew.views.replies import reply_of
 from anew.views.routing_words import (
     is_exit_check,
     is_past_limit,
@@ -58,6 +59,7 @@ class LogLines:
     """
 
     def __init__(self, program: Program | None = None) -> None:
+        self._program = program
         self._relays = Relays(program)
         self._joined: e.BranchJoined | None = None  # told with the visit it begins
         self._trouble: dict[StepRunKey, str] = {}
@@ -147,8 +149,10 @@ class LogLines:
         if event.outcome.is_error:
             unmet = f" ({event.rule_name})" if event.rule is None and event.rule_name else ""
             return f"{failed}; {then}{unmet}"
-        if (event.attempt or 1) > 1:
-            return f"succeeded on attempt {event.attempt}"
+        reply = reply_of(event, self._program)
+        late = f"succeeded on attempt {event.attempt}" if (event.attempt or 1) > 1 else ""
+        if late or reply:
+            return ", ".join(part for part in (late, f"replied: {reply}" if reply else "") if part)
         return then if event.delay_seconds is not None else None
 
     def _failed(self, event: e.StepFailed) -> str | None:

@@ -24,6 +24,7 @@ from anew.values import Object, Value
 from anew.views.context import GRAPHS, NodePassage
 from anew.views.ignored import IgnoredErrors
 from anew.views.relays import Relays
+from anew.views.replies import reply_of
 from anew.views.routing_words import failed_branches, silence_text
 from anew.views.step_progress import Activity, LoopProgress, StepProgress
 from anew.views.wording import failure_text, held_text, lesser_verdict, skipped_text
@@ -163,6 +164,7 @@ class Progress:
             case e.TaskProcessed():
                 self._note_successor(event)
                 _task_processed(step, event)
+                step.reply = reply_of(event, self.program) or step.reply
                 self._delayed(_activity(step, event), event)
             case e.TaskRetryScheduled():
                 self.retries += 1

@@ -72,6 +72,7 @@ class StepProgress(Struct):
     is_handled: bool = False
     passed_on: str | None = None  # whose failure its last visit passed on, in words
     trouble: str = ""  # what the last execution that failed said
+    reply: str = ""  # what its agent replied last, in one line
     verdict: str | None = None  # of the visit that ended last, where it is less than a success
     depth: int = 0  # in how many forks its first visit was
     branch_of: dict[int, int] = field(default_factory=dict)  # the branch of each live visit in one

@@ -160,6 +160,8 @@ def _step_lines(progress: Progress, columns: int, paint: Paint) -> Iterator[str]
         start = f"{fit(step.name, name)}  {paint(colour, word) if colour else word}"
         room = columns - name - 2 - 9 - 2
         yield f"{start}  {fit(_about(step, progress), room, pad=False)}".rstrip()
+        if step.reply:
+            yield f"{' ' * name}  {fit(f'replied: {step.reply}', columns - name - 2, pad=False)}"
     if len(steps) > STEPS_MAX:
         yield f"and {counted(len(steps) - STEPS_MAX, 'more step')}"
 
