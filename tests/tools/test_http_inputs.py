@@ -184,6 +184,8 @@ def test_header_values_beyond_ascii_go_as_utf_8_and_numbers_as_text() -> None:
         ({"auth": "hidden"}, "`auth` must be a credential"),
         ({"auth": {"type": "magic", "token": "hidden"}}, "bearer, basic or api_key"),
         ({"auth": {"type": "bearer"}}, "needs `token`"),
+        ({"auth": {"source": "hidden", "scopes": []}}, "it has scopes, source"),
+        ({"auth": {"openai": {"key": "hidden"}}}, "must name a credential"),
         ({"auth": {"type": "bearer", "token": "hid\nden"}}, "line break"),
         ({"auth": {"type": "api_key", "header": "a b", "value": "hidden"}}, "name of a header"),
         ({"follow_redirects": "maybe"}, "`follow_redirects`"),

@@ -36,7 +36,9 @@ def credential_of(auth: Value) -> RequestAuth:
     said = data.get("type")
     build = _BUILDERS.get(_type_word(said) if isinstance(said, str) else _guess(data))
     if build is None:
-        raise BadInput(f"the type of the credential in `auth` must be {_TYPES}")
+        fields = ", ".join(sorted(map(str, auth)))
+        message = f"`auth` must name a credential, or be one whose `type` is {_TYPES}"
+        raise BadInput(f"{message}; it has {fields or 'no fields'}")
     return build(data)
 
 
@@ -49,7 +51,9 @@ def _guess(data: Mapping[str, Value]) -> str:
     """The type of a credential that does not say it, by the fields it has."""
     if "header" in data or "query" in data or "api_key" in data:
         return "api_key"
-    return "bearer" if "token" in data or "access_token" in data else "basic"
+    if "token" in data or "access_token" in data:
+        return "bearer"
+    return "basic" if "username" in data or "user" in data else ""
 
 
 def _bearer(data: Mapping[str, Value]) -> RequestAuth:
