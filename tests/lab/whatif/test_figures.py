@@ -8,6 +8,7 @@ from anew.lab import studies
 from anew.lab.script import script_of
 from anew.lab.whatif import analysis, whatif
 from anew.lab.whatif.changes import other_changes, rule_pairs
+from anew.lab.whatif.lines import answer_lines
 from tests.lab.whatif.worlds import BUSY, FINE, compiled, failing, past, retrying
 
 BUSY_FIRST = (
@@ -154,3 +155,17 @@ def test_the_study_counts_others_too() -> None:
     assert with_others.counted == 10
     assert with_others.moved_by_model("failed", "done").mean > 0.7
     assert studies.what_if(new, runs).moved_by_model("failed", "done").mean == 0
+
+
+def test_what_a_retry_block_asked_is_named_as_it_is_written() -> None:
+    block = "retry: {max_attempts: %d, retry_when: '{{ error != None }}'}"
+    old, new = (
+        compiled(f"workflow: [{{step: page, tool: noop, {block % most}}}]") for most in (2, 3)
+    )
+    down = script_of({"outcomes": {"page": [{"error": {"kind": "server_error"}}]}})
+    answer = whatif(past(old, [down]), new)
+    assert [one.name for one in answer.rules] == ["retry_when"]
+    assert answer.report()["rules"][0]["rule_name"] == "retry_when"
+    assert any(
+        line.strip().startswith("retry_when of page (") for line in answer_lines(answer, "new")
+    )

@@ -82,7 +82,8 @@ def _spots(program: Program, event: e.Event) -> Iterator[SourcePlace]:
         case _ if rule and event.task in step.index_of:
             rules = step.tasks[step.index_of[event.task or ""]].policy.rules
             if 1 <= rule <= len(rules):
-                yield SourcePlace(f"rule {rule} of {event.task}", rules[rule - 1].span)
+                asked = rules[rule - 1].name or f"rule {rule}"
+                yield SourcePlace(f"{asked} of {event.task}", rules[rule - 1].span)
         case _ if event.task in step.index_of:
             yield SourcePlace(
                 f"task {event.task}", step.tasks[step.index_of[event.task or ""]].span

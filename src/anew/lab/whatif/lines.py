@@ -129,7 +129,8 @@ def _rule_lines(rule: RuleChange) -> Iterator[str]:
     before = rule.before
     where = "gone" if rule.place is None else rule.place
     matched = f"matched {_many(rule.matched.mean, 'time')}, {before.matched} before"
-    yield f"rule {abs(rule.number)} of {_named(rule.step, rule.task)} ({where}): {matched}"
+    asked = rule.name or f"rule {abs(rule.number)}"
+    yield f"{asked} of {_named(rule.step, rule.task)} ({where}): {matched}"
     parts = []
     if rule.retries.mean or before.retries:
         parts.append(f"{_many(rule.retries.mean, 'retry')} ({before.retries} before)")

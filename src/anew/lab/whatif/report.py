@@ -87,6 +87,7 @@ def _rule(rule: RuleChange) -> Object:
         "step": rule.step,
         "task": rule.task,
         "rule": abs(rule.number),
+        "rule_name": rule.name,
         "place": rule.place,
         "matched": rule.matched.report(),
         "matched_before": before.matched,

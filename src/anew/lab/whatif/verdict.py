@@ -15,6 +15,7 @@ from anew.lab.whatif.estimates import Estimate, estimate, shifted
 from anew.lab.whatif.model import Rate
 from anew.lab.whatif.play import Figures, Named, NamedRule, Play, PlayEnd, RuleTally
 from anew.lab.whatif.report import report_of
+from anew.program.policy import Rule
 from anew.program.program import Program
 from anew.values import Object
 
@@ -86,7 +87,8 @@ class RunVerdict(Struct):
 
 
 class RuleChange(Struct, frozen=True):
-    """What a rule did in the past runs, and would have done. `place` is where it stands now.
+    """What a rule did in the past runs, and would have done. `place` is where it stands now,
+    `name` what its author wrote in place of a rule (`retry_when`), if that is not one.
 
     A rule that is gone has the number it had, negative. `rescued` are the failed runs that would
     have been done, and in which it dealt with more failures than before.
@@ -96,6 +98,7 @@ class RuleChange(Struct, frozen=True):
     task: str
     number: int
     place: str | None
+    name: str | None
     before: RuleTally
     matched: Estimate
     exhausted: Estimate
@@ -232,11 +235,13 @@ class Whatif(Struct):
         return any(one.share(PlayEnd.DONE) < 1 or {*one.edges} - {PlayEnd.DONE} for one in done)
 
     def _rule(self, named: NamedRule) -> RuleChange:
+        rule = self._written(named)
         before = RuleTally(*(int(self._tallied(named, part)) for part in _WHOLE))
         before.waiting = self._tallied(named, "waiting")
         return RuleChange(
             *named,
-            place=self._place(named),
+            place=None if rule is None else f"{rule.span.file}:{rule.span.line}",
+            name=None if rule is None else rule.name or None,
             before=before,
             matched=self._now(named, "matched"),
             exhausted=self._now(named, "exhausted"),
@@ -261,13 +266,11 @@ class Whatif(Struct):
             for one, play in plays
         )
 
-    def _place(self, named: NamedRule) -> str | None:
+    def _written(self, named: NamedRule) -> Rule | None:
+        """The rule in the changed document; None for one that is gone."""
         step, label, number = named
         task = self.program.task_of(step, label)
-        if task is None or number < 0:
-            return None
-        span = task.policy.rules[number - 1].span
-        return f"{span.file}:{span.line}"
+        return None if task is None or number < 0 else task.policy.rules[number - 1]
 
     def _over_samples(self, count: Callable[[int], float]) -> Estimate:
         is_sampled = any(len(one.plays) > 1 for one in self.runs)
