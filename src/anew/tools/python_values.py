@@ -19,7 +19,7 @@ T = TypeVar("T")
 def as_json(given: object, where: str) -> Value:
     """What code gives, as a log holds it; ConfigError names what is no JSON."""
     try:
-        return msgspec.to_builtins(given, str_keys=True, enc_hook=_dumped)
+        return _listed(msgspec.to_builtins(given, str_keys=True, enc_hook=_dumped))
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(f"{where} cannot be written as JSON: {error}") from error
 
@@ -36,10 +36,17 @@ def as_type(value: Value, wanted: type[T] | Any, where: str) -> T:
         raise ConfigError(f"{where} does not fit {_name(wanted)}: {error}") from error
 
 
+def _listed(value: Value) -> Value:
+    """With a list for every tuple: JSON has no other, and a log that is read again neither."""
+    if isinstance(value, dict):
+        return {key: _listed(part) for key, part in value.items()}
+    return [_listed(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
 def _dumped(part: Any) -> Value:
     dump = getattr(part, "model_dump", None)
     if dump is None:
-        raise TypeError(f"it holds a {type(part).__name__}")
+        raise TypeError(f"it holds a value of the type {type(part).__name__}")
     return dump(mode="json")
 
 
