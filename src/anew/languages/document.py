@@ -7,7 +7,6 @@ they cost anything. Knows nothing of playbooks: whoever needs YAML with position
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ import yaml
 from msgspec import Struct, field
 
 from anew.languages.limits import document_bytes_max, yaml_aliases_max, yaml_depth_max
+from anew.languages.lines import LINE_BREAK, line_starts, span_at
 from anew.languages.nodes import Entry, Item, ListNode, MapNode, Node, ScalarNode
 from anew.languages.rules import finding
 from anew.languages.scalars import LIST_TAG, MAP_TAG, SCALAR_TAGS, resolve, resolve_tagged
@@ -25,7 +25,6 @@ from anew.program.span import Span
 # What aliases may add to a document beyond what is written in it: a 1 MiB text stays affordable.
 ALIASED_NODES_MAX = 100_000
 
-_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _BYTE_ORDER_MARK = re.compile("\ufeff")
 _ALIASES = (yaml.AliasEvent,)
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -80,7 +79,7 @@ def _decode(text: str | bytes, file: str, findings: list[Finding], *, most: int)
 
 
 def _place_of(before: str, file: str) -> Span:
-    lines = _BREAK.split(before)
+    lines = LINE_BREAK.split(before)
     return Span(file, len(lines), len(lines[-1]) + 1)
 
 
@@ -314,7 +313,7 @@ class _Reader:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        return [0, *(found.end() for found in _BREAK.finditer(self.text))]
+        return line_starts(self.text)
 
     def _line(self, number: int) -> str:
         """The text of a line (from 0) without its break."""
@@ -338,11 +337,10 @@ class _Reader:
         return int(event.start_mark.column)
 
     def _item_place(self, frame: _Open, begin: int) -> Span:
-        last = bisect_right(self.line_starts, begin) - 1
-        here = Span(self.file, last + 1, begin - self.line_starts[last] + 1)
+        here = span_at(self.line_starts, self.file, begin)
         if frame.is_flow:
             return here
-        column = frame.dash_column
+        column, last = frame.dash_column, here.line - 1
         floor = frame.items[-1].place.line if frame.items else frame.span.line - 1
         for number in range(last, min(floor, last) - 1, -1):
             line = self._line(number)

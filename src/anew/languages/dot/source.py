@@ -7,17 +7,16 @@ what lies beside the document.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from functools import cached_property
 
 from anew.languages.dot.beside import Beside
 from anew.languages.dot.dot_rules import parse_finding
 from anew.languages.limits import document_bytes_max
+from anew.languages.lines import line_starts, span_at
 from anew.program.findings import Finding
 from anew.program.span import Span
 
 # Lines are counted as excerpts of documents count them.
-_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 _ESCAPES = {'\\"': '"', "\\n": "\n", "\\t": "\t", "\\\\": "\\"}
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
@@ -34,12 +33,10 @@ class SourceText:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        return [0, *(found.end() for found in _BREAK.finditer(self.text))]
+        return line_starts(self.text)
 
     def span(self, offset: int) -> Span:
-        starts = self.line_starts
-        line = bisect_right(starts, offset)
-        return Span(self.file, line, offset - starts[line - 1] + 1)
+        return span_at(self.line_starts, self.file, offset)
 
     def offset(self, place: Span) -> int:
         return self.line_starts[place.line - 1] + place.column - 1

@@ -6,11 +6,12 @@ Knows text and offsets only. Who takes a comment, and where it goes, is decided 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 from msgspec import Struct, field
 
+from anew.languages.lines import line_end, line_starts
 from anew.languages.nodes import Entry, Item, ListNode, Node, ScalarNode
 from anew.program.span import Span
 
@@ -28,19 +29,17 @@ class CommentedText(Struct):
 
     def __post_init__(self) -> None:
         self._starts = sorted(self.comments)
+        self._line_starts = line_starts(self.text)
 
     def offset(self, place: Span) -> int:
         """Where a place stands in the text."""
-        if not self._line_starts:
-            self._line_starts = [0, *(at + 1 for at, c in enumerate(self.text) if c == "\n")]
         return self._line_starts[place.line - 1] + place.column - 1
 
     def line_start(self, offset: int) -> int:
-        return self.text.rfind("\n", 0, offset) + 1
+        return self._line_starts[bisect_right(self._line_starts, offset) - 1]
 
     def line_end(self, offset: int) -> int:
-        found = self.text.find("\n", offset)
-        return len(self.text) if found < 0 else found
+        return line_end(self.text, offset)
 
     def column(self, offset: int) -> int:
         return offset - self.line_start(offset)
@@ -119,8 +118,7 @@ def held_end(holder: Entry | Item) -> int:
 
 def _text_begin(text: str, node: ScalarNode) -> int:
     """Where a scalar's own text begins: below the line of `|` or `>`, which may hold a comment."""
-    header_end = text.find("\n", node.begin, node.end) if node.style in ("|", ">") else -1
-    return node.begin if header_end < 0 else header_end
+    return line_end(text, node.begin) if node.style in ("|", ">") else node.begin
 
 
 def find_comments(text: str, nodes: Iterable[ScalarNode]) -> dict[int, int]:
@@ -134,10 +132,9 @@ def find_comments(text: str, nodes: Iterable[ScalarNode]) -> dict[int, int]:
             at = text.find("#", gap_start, begin)
             if at < 0:
                 break
-            line_end = text.find("\n", at)
-            line_end = len(text) if line_end < 0 else line_end
+            end_of_line = line_end(text, at)
             if at == 0 or text[at - 1].isspace():
-                found[at] = line_end
-            gap_start = line_end
+                found[at] = end_of_line
+            gap_start = end_of_line
         position = max(position, end)
     return found

@@ -56,7 +56,9 @@ def migrate(text: str | bytes, file: str) -> Migrated:
     if not loaded.strict:
         return Migrated(decoded, [])
     body = decoded.removeprefix(_BYTE_ORDER_MARK)
-    if body is not decoded:
+    if "\n" not in body:
+        body = body.replace("\r", "\n")  # what is written has lines as systems have them today
+    if body != decoded:
         compiled = compile_playbook(body, file)  # for offsets that count from there
     migration = _Migration(body, compiled, loaded.program)
     return _verified(migration.rewritten(), decoded, file, migration.findings)
