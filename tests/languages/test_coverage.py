@@ -61,7 +61,7 @@ def test_rules_that_leave_an_error_to_chance_are_warned_of(conditions: tuple[str
 
 
 def test_a_condition_that_raises_fails_the_task_and_so_covers() -> None:
-    assert rules_found("outcome.pg.nothing + 1 > 2") == []
+    assert rules_found("outcome.pg.code.nothing + 1 > 2") == []
 
 
 _AS_EXPRESSION = "not retryable and without a helper, as expression"
