@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from math import isfinite
@@ -11,6 +13,8 @@ from anew.values import parse_seconds
 
 # As `languages.dot.graph` has them, which is too much to import for a list of two words.
 DIALECTS = ("docs", "spec")
+# Of help that is not shown on a terminal.
+HELP_COLUMNS_DEFAULT = 80
 
 
 def count(text: str) -> int:
@@ -56,6 +60,24 @@ def _loaded(named: str) -> str:
     return load_tools(named)
 
 
+class _Help(RawDescriptionHelpFormatter):
+    """Knows its width: argparse would import `shutil` for it, for every option of every command."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    try:
+        return int(os.environ["COLUMNS"]) or HELP_COLUMNS_DEFAULT
+    except (KeyError, ValueError):
+        pass
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or HELP_COLUMNS_DEFAULT
+    except (AttributeError, ValueError, OSError):  # it is no terminal
+        return HELP_COLUMNS_DEFAULT
+
+
 class _AnyOrder(ArgumentParser):
     """Words may stand before, between and behind options; a token is not left among them."""
 
@@ -86,6 +108,6 @@ def parser_for(word: str, *, purpose: str, example: str) -> ArgumentParser:
         prog=f"anew {word}",
         description=purpose,
         epilog=f"example:\n{indented}",
-        formatter_class=RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
