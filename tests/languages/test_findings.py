@@ -53,6 +53,7 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("arc.step-missing", WORKFLOW + "  next:\n    arcs:\n    - when: ctx.x\n", 5, 5),
     ("set.iter", WORKFLOW + "  next:\n  - step: a\n    set: {iter.x: 1}\n", 5, 11),
     ("set.name", TASK + "      set: {output: 1}\n", 6, 13),
+    ("workload.text", "workload: {u: '{{ env.U }}'}\n" + WORKFLOW, 1, 15),
     ("set.order", WORKFLOW + '  set: {x: 1, y: "{{ ctx.x }}"}\n', 3, 15),
     ("set.twice", WORKFLOW + "  set: {ctx.x: 1}\n  vars: {x: 2}\n", 4, 10),
     ("next.shape", WORKFLOW + "  next:\n    200: a\n", 3, 3),

@@ -130,6 +130,7 @@ _WARNINGS = {
     "keychain.name": "A credential of the keychain has no name, so nothing can use it.",
     "loop.iterator": "An `iterator` cannot be read below `iter`.",
     "tool.input": "An input has a value its tool cannot use, so the task will fail.",
+    "workload.text": "A default of `workload` holds a template that is not rendered.",
     "name.unknown": "An expression reads a name that nothing provides: one much like another that "
     "exists, or any in a condition.",
     "name.reserved": "A name is hidden: by a reserved name, or one that a `set` writes by a label.",

@@ -154,7 +154,7 @@ def _compile(c: Compilation, root: MapNode, digest: str) -> Program | None:
     workload, templates = c.mapping(root.get("workload"), "workload"), {}
     defaults: Object = {}
     if workload is not None:
-        defaults, templates = plain(workload), workload_templates(workload)
+        defaults, templates = plain(workload), workload_templates(c, workload)
     workbook = read_workbook(c, root.get("workbook"))
     c.workbook = frozenset(workbook)
     keychain = read_keychain(c, root.get("keychain"))

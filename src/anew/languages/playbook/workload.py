@@ -13,26 +13,30 @@ from anew.values import Object
 
 # Only what a run itself is may be rendered into its workload (playbook.md#the-document).
 _RUN_CONSTANTS = frozenset({"run_id", "execution_id", "job"})
+_TEXT_KEPT = "this default stays a text: only `run_id`, `execution_id` and `job` are rendered here"
+_TEXT_REMEDY = "Write the value, and give another one with the request, or write it in the task."
 
 
-def workload_templates(node: MapNode) -> dict[tuple[str | int, ...], Template]:
-    """The defaults that name the run, by their path. All others stay text."""
-    return dict(_templates(node, ()))
+def workload_templates(c: Compilation, node: MapNode) -> dict[tuple[str | int, ...], Template]:
+    """The defaults that name the run, by their path. All others stay text, which is reported."""
+    return dict(_templates(c, node, ()))
 
 
 def _templates(
-    node: Node, path: tuple[str | int, ...]
+    c: Compilation, node: Node, path: tuple[str | int, ...]
 ) -> Iterator[tuple[tuple[str | int, ...], Template]]:
     if isinstance(node, MapNode):
         for entry in node:
-            yield from _templates(entry.node, (*path, entry.key))
+            yield from _templates(c, entry.node, (*path, entry.key))
     elif isinstance(node, ListNode):
         for index, item in enumerate(node.items):
-            yield from _templates(item.node, (*path, index))
+            yield from _templates(c, item.node, (*path, index))
     elif path and "{{" in node.text:
         template = _run_constant(node)
         if template is not None:
             yield path, template
+        else:
+            c.report("workload.text", node.span, _TEXT_KEPT, _TEXT_REMEDY)
 
 
 def _run_constant(node: Node) -> Template | None:
