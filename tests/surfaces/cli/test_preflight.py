@@ -71,3 +71,14 @@ def test_an_input_that_a_template_reads_needs_no_declaration(desk: Desk) -> None
     whole = HELLO.replace("{{ workload.who }}", "{{ workload }}")
     told = desk.call("run", desk.write("w.yaml", whole), "--set", "wo=hi", "--quiet")
     assert (told.status, told.err) == (0, "")
+
+
+def test_a_registered_document_is_looked_at_too(desk: Desk) -> None:
+    assert desk.call("register", desk.write("needs.yaml", NEEDS)).status == 0
+    told = desk.call("start", "needs")
+    assert (told.status, told.is_one_clear_line()) == (2, True)
+    assert "$API_TOKEN: the variable is not set" in told.err
+    told = desk.call("start", "needs", "--set", "carefull=true")
+    assert "Did you mean 'careful'?" in told.err
+    assert desk.runs() == []
+    assert desk.call("start", "needs", "--no-preflight", "--quiet").status == 1

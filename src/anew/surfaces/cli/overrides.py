@@ -20,6 +20,15 @@ def add_workload_options(parser: ArgumentParser) -> None:
     parser.add_argument("--payload", metavar="JSON|@FILE", help="a JSON object laid over the input")
 
 
+def add_preflight_option(parser: ArgumentParser) -> None:
+    """`--no-preflight`, for commands that start a run from a document."""
+    parser.add_argument(
+        "--no-preflight",
+        action="store_true",
+        help="start it without looking whether its credentials and inputs are there",
+    )
+
+
 def workload_overrides(payload: str | None, settings: Iterable[str]) -> Object:
     """The payload's object with each `a.b=value` put into it; the last setting wins."""
     overrides = _read_payload(payload) if payload is not None else {}

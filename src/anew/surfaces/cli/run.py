@@ -16,7 +16,11 @@ from anew.surfaces.cli.documents import shown_name
 from anew.surfaces.cli.identity import RunIdentity, add_identity_options, identity_of
 from anew.surfaces.cli.loading import compiled, program_in
 from anew.surfaces.cli.location import is_server
-from anew.surfaces.cli.overrides import add_workload_options, workload_overrides
+from anew.surfaces.cli.overrides import (
+    add_preflight_option,
+    add_workload_options,
+    workload_overrides,
+)
 from anew.surfaces.cli.run_execution import Intent, add_run_options, carry_out, run_options_of
 from anew.surfaces.cli.server_files import warn_of_files
 from anew.values import Object
@@ -83,11 +87,7 @@ def _parser() -> ArgumentParser:
     add_dialect_option(parser)
     add_workload_options(parser)
     add_identity_options(parser)
-    parser.add_argument(
-        "--no-preflight",
-        action="store_true",
-        help="start it without looking whether its credentials and inputs are there",
-    )
+    add_preflight_option(parser)
     parser.add_argument("--words", choices=WORDS, help="print event rows in these words at the end")
     add_run_options(parser)
     return parser
