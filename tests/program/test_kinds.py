@@ -20,6 +20,7 @@ SRC = Path(__file__).resolve().parents[2] / "src" / "anew"
 TABLE = SRC / "program" / "kinds.py"
 # Modules in which the same words mean something else.
 OTHER_WORDS = {
+    "engine/held_calls.py": "the schemes of addresses, and their ports",
     "languages/dot/node_types.py": "what other engines call the types of nodes",
     "program/transfer.py": "the types of the sides of a transfer, each a row of its own",
 }
