@@ -171,3 +171,18 @@ def test_what_is_wrong_with_a_document_is_told_before_anything_runs(tmp_path: Pa
                 engine.load(tmp_path / "missing.dot")
 
     asyncio.run(play())
+
+
+def test_a_question_that_is_seen_before_it_is_heard_of_is_asked_all_the_same(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "ask.yaml"
+    file.write_text(ASK.replace("kind: own", "kind: noop"))
+
+    async def play() -> object:
+        async with open_engine(tmp_path / "runs.db", interviewer=AutoApprove()) as engine:
+            # The store has the question, and nobody says so.
+            engine.embedded._listeners.remove(engine.embedded.people.interviews.hear)
+            return await (await engine.run(file, {"name": "Ada"}, timeout=20)).status()
+
+    assert asyncio.run(play()) is RunStatus.DONE

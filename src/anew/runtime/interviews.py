@@ -77,6 +77,23 @@ class Interviews:
         if any(isinstance(event, HumanWaiting) for event in events):
             self.begin(run)
 
+    async def begin_missed(self, questions: Sequence[OpenQuestion]) -> bool:
+        """Have questions asked that nobody here was asked yet; whether there are any.
+
+        The store shows a question a moment before this process hears of it.
+        """
+        if self._is_stopped:
+            return False
+        missed = {one.run for one in questions if await self._is_missed(one)}
+        for run in missed:
+            self.begin(run)
+        return bool(missed)
+
+    async def _is_missed(self, question: OpenQuestion) -> bool:
+        interviewer = await self._interviewer_of(question.run)
+        asked = self._asked.get(question.run, {}).get(question.asked)
+        return interviewer is not None and asked is not interviewer
+
     def begin(self, run: RunId) -> None:
         """Have the open questions of a run asked, if there is someone to ask them."""
         if self._is_stopped or (self._interviewer is None and not self._given):

@@ -76,7 +76,10 @@ class People:
             return None
         if not await is_blocked(self._database.archive, run, self._clock.now()):
             return None
-        return await blocked_on(self._database, run)
+        blocked = await blocked_on(self._database, run)
+        if blocked is not None and await self.interviews.begin_missed(blocked.questions):
+            return None
+        return blocked
 
     async def _is_interviewed(self, run: RunId) -> bool:
         """Whether someone is being asked about a run, or about a child it waits for."""
