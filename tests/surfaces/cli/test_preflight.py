@@ -82,3 +82,8 @@ def test_a_registered_document_is_looked_at_too(desk: Desk) -> None:
     assert "Did you mean 'careful'?" in told.err
     assert desk.runs() == []
     assert desk.call("start", "needs", "--no-preflight", "--quiet").status == 1
+
+
+def test_a_payload_may_have_more_than_is_read(desk: Desk) -> None:
+    told = desk.call("run", desk.write("h.yaml", HELLO), "--payload", '{"wo": 1}', "--quiet")
+    assert (told.status, told.err) == (0, "")

@@ -29,6 +29,11 @@ def add_preflight_option(parser: ArgumentParser) -> None:
     )
 
 
+def set_names(settings: Iterable[str]) -> set[str]:
+    """The inputs that `--set` names. A payload may have more than a document reads."""
+    return {setting.partition("=")[0].partition(".")[0] for setting in settings}
+
+
 def workload_overrides(payload: str | None, settings: Iterable[str]) -> Object:
     """The payload's object with each `a.b=value` put into it; the last setting wins."""
     overrides = _read_payload(payload) if payload is not None else {}

@@ -19,6 +19,7 @@ from anew.surfaces.cli.location import is_server
 from anew.surfaces.cli.overrides import (
     add_preflight_option,
     add_workload_options,
+    set_names,
     workload_overrides,
 )
 from anew.surfaces.cli.run_execution import Intent, add_run_options, carry_out, run_options_of
@@ -38,10 +39,11 @@ def run(words: list[str]) -> int:
     if read is None:
         return status.BAD
     source = read.source.decode()
-    if not asked.no_preflight and workload.keys() - read.program.workload.keys():
+    given = set_names(asked.set) - read.program.workload.keys()
+    if given and not asked.no_preflight:
         from anew.surfaces.cli.preflight import check_inputs
 
-        check_inputs(read.program, source, workload)
+        check_inputs(read.program, source, given)
     file = os.path.abspath(shown_name(asked.file))
     if not asked.quiet:
         warn_of_files(read.program, file, asked.place)

@@ -10,6 +10,7 @@ from anew.surfaces.cli.identity import add_identity_options, identity_of
 from anew.surfaces.cli.overrides import (
     add_preflight_option,
     add_workload_options,
+    set_names,
     workload_overrides,
 )
 from anew.surfaces.cli.run_execution import Intent, add_run_options, carry_out, run_options_of
@@ -42,7 +43,7 @@ def run(words: list[str]) -> int:
             from anew.surfaces.cli.preflight import check_credentials, check_inputs
 
             document = await engine.programs.find(asked.name, asked.version)
-            check_inputs(document.program, document.source, workload)
+            check_inputs(document.program, document.source, set_names(asked.set))
             await check_credentials(engine.keychain, document.program, document.folder)
         return await execute(engine, command)
 
