@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 Row: TypeAlias = dict[str, Any]
 Attempt: TypeAlias = tuple[str, int]
 
+# Of scenarios that say so: calls at the same time, and calls that start within so many seconds.
+GUARDS = {"api": (2, 5, 0.5)}
 ENDINGS = ("run.done", "run.failed", "run.cancelled")
 
 
@@ -187,6 +189,35 @@ def one_child_per_attempt(story: Story) -> Iterator[str]:
             yield f"run {row['run']} is the child of an attempt that is not on record"
 
 
+def guards_let_no_more_start(story: Story) -> Iterator[str]:
+    """Calls to a dependency from their start to their outcome, or to the loss of their worker."""
+    for name, (at_once, count, seconds) in GUARDS.items():
+        changes, starts = _calls(story, name)
+        running = 0
+        for at, change in sorted(changes):
+            running += change
+            if running > at_once:
+                yield f"{running} calls to {name} at {at}"
+        for first, later in zip(starts, starts[count:], strict=False):
+            if later - first < seconds:
+                yield f"more than {count} calls to {name} start within {later - first} s"
+
+
+def _calls(story: Story, name: str) -> tuple[list[tuple[float, int]], list[float]]:
+    changes: list[tuple[float, int]] = []
+    open_: set[tuple[Any, ...]] = set()
+    for run, row in story.rows():
+        place = (run, row["step"], row["visit"], row["iteration"])
+        at = datetime.fromisoformat(row["at"]).timestamp()
+        if row["name"] == "task.started" and row["data"].get("dependency") == name:
+            open_.add(place)
+            changes.append((at, 1))
+        elif row["name"] in ("task.processed", "step.redelivered") and place in open_:
+            open_.remove(place)
+            changes.append((at, -1))
+    return changes, sorted(at for at, change in changes if change > 0)
+
+
 CHECKS: tuple[Callable[[Story], Iterator[str]], ...] = (
     no_gaps,
     one_ending,
@@ -200,6 +231,7 @@ CHECKS: tuple[Callable[[Story], Iterator[str]], ...] = (
     effects_are_in_the_log,
     no_more_is_repeated_than_was_lost,
     one_child_per_attempt,
+    guards_let_no_more_start,
 )
 
 

@@ -29,7 +29,8 @@ class Scenario(Struct, frozen=True):
     def document(self) -> str:
         if self.is_graph:
             return f"digraph {self.name} {{{self.text}}}"
-        return f"metadata: {{name: {self.name}}}\n{PATIENT}{self.text}"
+        patient = "" if "executor:" in self.text else PATIENT
+        return f"metadata: {{name: {self.name}}}\n{patient}{self.text}"
 
 
 LINEAR = Scenario(
@@ -192,7 +193,29 @@ workflow:
     {"fetch": 2},
 )
 
-SCENARIOS = (LINEAR, RETRIES, LOOP, SEQUENCE, FAN_OUT, FAILURE, CHILD, SLEEP, PAGES)
+# Calls that guards hold: two at a time, five in half a second, and a bucket that is not empty.
+GUARDED = Scenario(
+    "guarded",
+    """
+executor:
+  spec:
+    limits: {deliveries: 1000}
+    dependencies:
+      api: {concurrency: 2, rate: {count: 5, per: 500ms}, budget: {capacity: 100}}
+workflow:
+  - step: each
+    loop: {in: "{{ range(7) | list }}", iterator: n, spec: {mode: parallel}}
+    tool:
+      - ask:
+          kind: effect
+          fails: "{{ 1 if iter.n == 3 else 0 }}"
+          result: "{{ iter.n }}"
+          spec: {dependency: api, policy: {rules: [{when: "{{ outcome.status == 'error' }}", then: {do: retry, attempts: 2, delay: 0}}]}}
+""",
+    {"ask": 2},
+)
+
+SCENARIOS = (LINEAR, RETRIES, LOOP, SEQUENCE, FAN_OUT, FAILURE, CHILD, SLEEP, PAGES, GUARDED)
 
 APPROVED = ("--auto-approve",)
 # A question, its answer, and the work before and after.
