@@ -117,6 +117,13 @@ def bear_a_child_of_nobody(story: Story) -> None:
     child["key"] = child["key"][:-1] + "7"
 
 
+def start_more_calls_than_a_guard_allows(story: Story) -> None:
+    log = log_of(story, "loop")
+    started = next(row for row in log if row["name"] == "task.started")
+    data = {**started["data"], "dependency": "api"}
+    log.extend({**started, "iteration": 100 + n, "data": data} for n in range(3))
+
+
 SPOILED: dict[Callable[[Story], None], str] = {
     lose_an_event: "no_gaps",
     end_twice: "one_ending",
@@ -134,6 +141,7 @@ SPOILED: dict[Callable[[Story], None], str] = {
     execute_more_often_than_was_killed: "no_more_is_repeated_than_was_lost",
     bear_a_second_child: "one_child_per_attempt",
     bear_a_child_of_nobody: "one_child_per_attempt",
+    start_more_calls_than_a_guard_allows: "guards_let_no_more_start",
 }
 
 

@@ -12,6 +12,7 @@ from anew.store import SealedCredential
 NEEDED = {
     "run": "7",
     "name": "cancel",
+    "action": "pause",
     "sealed": msgspec.to_builtins(SealedCredential("x", "basic", b"data", 1)),
 }
 

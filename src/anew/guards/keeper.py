@@ -92,6 +92,7 @@ class Guards:
         # A simulation has all there is: what is not there is a dependency nobody has called yet.
         self._is_whole = is_whole
         self._governing: dict[str, Governing] = {} if known is None else known
+        self.was_asked = False
         self.asked: set[str] = set()
         self.changed: set[str] = set()
         self.woken: list[CallId] = []
@@ -106,6 +107,7 @@ class Guards:
 
     def ask(self, asked: CallRequest, now: int) -> CallStart | Held | None:
         """Whether it may begin now; None when nothing governs it."""
+        self.was_asked = True
         scopes = self.governing(asked.dependency).scopes
         if not scopes:
             return None

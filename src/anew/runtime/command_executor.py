@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import assert_never
 
-from anew.errors import AnewError
+from anew.errors import AnewError, ConfigError
 from anew.runtime import commands as c
 from anew.runtime.bulk import BULK_RUNS_MAX, ActionRefused, BulkOperation, act_on_all, unknown
 from anew.runtime.commands import Command, run_id
@@ -62,6 +62,8 @@ async def execute(engine: Engine, command: Command) -> Object:
         case c.DropRun(run=run):
             await engine.removal.drop(run_id(run))
             return {"removed": 1}
+        case c.ChangeGuard():
+            return await _guard(engine, command)
         case c.SealCredential(sealed=sealed):
             await engine.database.vault.seal(sealed)
             return {}
@@ -155,6 +157,28 @@ async def _signal(engine: Engine, command: c.SendSignal) -> Object:
     if not command.is_kept_only:
         await engine.adopt([run])
     return {"run": str(run), "is_new": is_new}
+
+
+async def _guard(engine: Engine, command: c.ChangeGuard) -> Object:
+    """Every answer shows how the guards are then."""
+    operator, pattern, by = engine.guard_operator, command.pattern, command.by
+    if command.action == "list":
+        return await operator.listed(pattern)
+    if pattern is None:
+        raise ConfigError(f"`guard {command.action}` needs the name of a dependency, or a pattern.")
+    match command.action:
+        case "set":
+            return await operator.set_rule(pattern, command.rule, by)
+        case "unset":
+            return await operator.unset(pattern, command.keys, by)
+        case "pause":
+            return await operator.pause(pattern, command.until, by)
+        case "trip":
+            return await operator.trip(pattern, by)
+        case "clear":
+            return await operator.clear(pattern, by)
+        case _:
+            assert_never(command.action)
 
 
 async def _change(engine: Engine, command: c.ChangeRuns) -> Object:

@@ -7,7 +7,7 @@ nothing of how a command arrives, and does nothing itself: that is `command_exec
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias, assert_never, get_args
+from typing import Annotated, Any, Literal, TypeAlias, assert_never, get_args
 
 import msgspec
 from msgspec import Meta, Struct
@@ -22,6 +22,8 @@ from anew.values import Object
 
 # A request holds a document (1 MiB), the files it names (4 MiB) and a payload (10 MiB).
 REQUEST_BYTES_MAX = 16 * 1024 * 1024
+# What an operator can do to guards.
+GuardAction: TypeAlias = Literal["list", "set", "unset", "pause", "trip", "clear"]
 # What a database can hold.
 Number: TypeAlias = Annotated[int, Meta(le=2**63 - 1)]
 
@@ -162,6 +164,20 @@ class DropRun(RunCommand, frozen=True, tag="drop"):
     """Remove one run."""
 
 
+class ChangeGuard(_Command, frozen=True, tag="guard"):
+    """Do one `action` to the guards of what a `pattern` names, or only look.
+
+    `rule` is as a document writes it, `keys` are those to unset. `until` is a moment or a duration.
+    """
+
+    action: GuardAction
+    pattern: str | None = None
+    rule: dict[str, Any] = {}
+    keys: list[str] = []
+    until: str = ""
+    by: str | None = None
+
+
 class SealCredential(_Command, frozen=True, tag="seal"):
     sealed: SealedCredential
 
@@ -187,6 +203,7 @@ Command: TypeAlias = (
     | ChangeRuns
     | PruneRuns
     | DropRun
+    | ChangeGuard
     | SealCredential
     | ForgetCredential
 )
@@ -246,7 +263,7 @@ def is_repeatable(command: Command) -> bool:
             return False
         case CancelRun() | PauseRun() | ResumeRun() | AdoptRun() | ResumeAll() | SkipWaits():
             return True
-        case RegisterProgram() | PruneRuns() | SealCredential():
+        case RegisterProgram() | PruneRuns() | SealCredential() | ChangeGuard():
             return True
         case _:
             assert_never(command)

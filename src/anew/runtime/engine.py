@@ -22,7 +22,6 @@ from anew.engine.boundaries import Paused, Resumed
 from anew.engine.events import Event
 from anew.engine.state import RunState, StepRunKey
 from anew.errors import AnewError
-from anew.program.guards import GuardRule
 from anew.runtime.adoption import Adoption
 from anew.runtime.artifact_tool import ArtifactTool
 from anew.runtime.child_runs import ChildRuns
@@ -30,6 +29,7 @@ from anew.runtime.child_tool import ChildTool
 from anew.runtime.coordination import Coordinator
 from anew.runtime.damage import Damages
 from anew.runtime.forks import ForkRequest, Forks
+from anew.runtime.guard_operator import GuardOperator
 from anew.runtime.guards import SharedGuards
 from anew.runtime.ids import RunIds
 from anew.runtime.interviewers import Interviewer
@@ -70,8 +70,7 @@ class Engine:
     """Make one inside a running event loop; `stop` it when done.
 
     An `interviewer` is asked the questions of every run that is worked on here. Documents are
-    compiled with the `extensions`, those of the catalog as well. `dependencies` are rules of guards
-    for all programs. `process` is its number in the ids
+    compiled with the `extensions`, those of the catalog as well. `process` is its number in the ids
     of its runs; without it chance gives one.
     """
 
@@ -88,7 +87,6 @@ class Engine:
         interviewer: Interviewer | None = None,
         extensions: Extensions | None = None,
         process: int | None = None,
-        dependencies: Sequence[GuardRule] = (),
     ) -> None:
         clock = clock or database.clock
         self.database, self.role, self.slots = database, role, Slots(slots)
@@ -99,7 +97,7 @@ class Engine:
         self.damages = Damages()
         self.keychain = Keychain(database.vault)
         self.programs = Programs(database.catalog, self.keychain, clock, extensions=extensions)
-        self.guards = SharedGuards(database.guards, is_shared=role.is_shared, rules=dependencies)
+        self.guards = SharedGuards(database.guards, is_shared=role.is_shared)
         self.ledger = Ledger(
             *(database, self.programs, clock),
             role=role,
@@ -143,6 +141,7 @@ class Engine:
         self.forks = Forks(
             database.archive, self.programs, self._starter, adopt=self.adopt, cancel=self.cancel
         )
+        self.guard_operator = GuardOperator(database, self.guards, clock)
         self._add_own_tools(clock)
         self._coordinator = self._coordinate(clock)
 

@@ -7,10 +7,9 @@ Knows no rule and no guard.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from secrets import token_hex
 
-import msgspec
 from msgspec import Struct
 
 from anew.engine.state import StepRunKey
@@ -18,7 +17,7 @@ from anew.guards.keeper import Guards, States
 from anew.guards.state import CallId, decode_state, encode_state
 from anew.program.guards import Governing, GuardRule
 from anew.program.program import Program
-from anew.runtime.guard_settings import OperatorSettings, rules_of
+from anew.runtime.guard_settings import decode_settings
 from anew.store import OPERATOR_SCOPE, GuardStates, GuardWrite, JobRef, RunId
 
 # States in memory; when there are more, all are read again as they are asked for.
@@ -38,7 +37,7 @@ class TurnGuards(Struct):
     def writes(self) -> tuple[GuardWrite, ...]:
         """What the commit has to check and to change; the states have new tokens then."""
         asked, guards = self.guards.asked, self.guards
-        if not asked:
+        if not (asked or (self.checks_operator and guards.was_asked)):
             return ()
         found = [self._write(scope, has_changed=scope in guards.changed) for scope in sorted(asked)]
         if self.checks_operator:
@@ -57,14 +56,12 @@ class TurnGuards(Struct):
 
 
 class SharedGuards:
-    """States, tokens and rules. `rules` are those of the process, for all programs."""
+    """States, tokens, and the rules of operators and of the server's file."""
 
-    def __init__(
-        self, kept: GuardStates, *, is_shared: bool, rules: Sequence[GuardRule] = ()
-    ) -> None:
+    def __init__(self, kept: GuardStates, *, is_shared: bool) -> None:
         self._kept = kept
         self._is_shared = is_shared
-        self._file_rules = tuple(rules)
+        self._file_rules: tuple[GuardRule, ...] = ()
         self._operator_rules: tuple[GuardRule, ...] = ()
         self._states: States = {}
         self._tokens: dict[str, str | None] = {}
@@ -92,7 +89,7 @@ class SharedGuards:
             state = None if stored is None else stored.state
             self._tokens[scope] = None if stored is None else stored.token
             if scope == OPERATOR_SCOPE:
-                self._set_operator_rules(state)
+                self._set_rules(state)
             else:
                 self._states[scope] = decode_state(state)
 
@@ -101,9 +98,10 @@ class SharedGuards:
         self._wanted.add(OPERATOR_SCOPE)
         await self.read()
 
-    def _set_operator_rules(self, state: str | None) -> None:
-        settings = OperatorSettings() if state is None else decode_settings(state)
-        self._operator_rules = rules_of(settings)
+    def _set_rules(self, state: str | None) -> None:
+        settings = decode_settings(state)
+        self._operator_rules = settings.operator_rules()
+        self._file_rules = settings.file_rules()
         self._governing.clear()
 
     def want(self, scopes: Iterable[str]) -> None:
@@ -145,7 +143,3 @@ class SharedGuards:
 
 def job_of(call: CallId) -> JobRef:
     return JobRef(RunId(int(call.run)), StepRunKey(call.step, call.visit, call.iteration))
-
-
-def decode_settings(state: str) -> OperatorSettings:
-    return msgspec.json.decode(state, type=OperatorSettings)

@@ -119,6 +119,12 @@ GROUPS = (
             "end a wait of a run now: retry, jump, sleep",
             works=True,
         ),
+        Command(
+            "guard",
+            "anew.surfaces.cli.guard",
+            "show and change what holds calls to a dependency",
+            works=True,
+        ),
         Command("pause", "anew.surfaces.cli.pause", "let a run start no further task", works=True),
         Command(
             "fork", "anew.surfaces.cli.fork", "copy a run up to an event, and continue", works=True

@@ -23,6 +23,7 @@ from anew.runtime.engine import SLOTS
 from anew.store import DEFAULT_POOL
 from anew.surfaces.cli import status
 from anew.surfaces.cli.arguments import add_tools_option, count, parser_for
+from anew.surfaces.cli.documents import read_document
 from anew.surfaces.cli.history import add_db_option
 from anew.surfaces.cli.process_log import (
     PROCESS,
@@ -40,6 +41,7 @@ from anew.surfaces.cli.tokens import (
     own_token_file,
     token_file,
 )
+from anew.values import Object
 
 if TYPE_CHECKING:
     from anew.runtime.engine import Engine
@@ -105,6 +107,11 @@ def _parser() -> ArgumentParser:
         help=f"work on jobs of this pool; may be repeated (default {DEFAULT_POOL})",
     )
     add_tools_option(parser)
+    parser.add_argument(
+        "--dependencies",
+        metavar="FILE",
+        help="guards of dependencies, for all runs",
+    )
     parser.add_argument("--no-workers", action="store_true", help="leave the work to `anew worker`")
     add_drain_option(parser)
     add_log_option(parser)
@@ -114,6 +121,21 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--log", action="store_true", help="a line on standard error per request")
     add_db_option(parser)
     return parser
+
+
+def _dependencies(file: str | None) -> Object:
+    """The rules of the file; none without one. ConfigError for what is none."""
+    if file is None:
+        return {}
+    from anew.languages.document import read_yaml
+    from anew.languages.nodes import plain
+    from anew.runtime.guard_operator import file_rules
+
+    root, findings = read_yaml(read_document(file), file)
+    if root is None or findings:
+        why = findings[0].message if findings else "it is empty"
+        raise ConfigError(f"{file} cannot be read as rules of dependencies: {why}")
+    return file_rules(plain(root), file)
 
 
 def _port(text: str) -> int:
@@ -187,6 +209,7 @@ async def _serve(asked: Namespace, settings: ApiSettings | None) -> int:
             before_work=prepare,
         ) as engine:
             stopping.hurry.append(engine.hurry)
+            await engine.guard_operator.use_file(_dependencies(asked.dependencies))
             if asked.log_format is not None:
                 engine.listen(log_events)
             await _serve_until(stopping, engine, listener, asked, settings)
