@@ -351,6 +351,8 @@ KEY_TABLES = {
     "keys.GATE_KEYS": "Gates and exits",
     "keys.TASK_KEYS": "A task",
     "keys.TASK_SET_KEYS": "A task",
+    "keys.PAGINATE_KEYS": "`paginate`",
+    "keys.POLL_KEYS": "`poll`",
     "keys.TASK_SPEC_KEYS": "`spec` of a task",
     "keys.TASK_POLICY_KEYS": "`policy` of a task",
     "keys.BACKOFF_ROW_KEYS": "Delays by kind of error",

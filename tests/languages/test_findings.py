@@ -134,6 +134,8 @@ CASES: list[tuple[str, str | bytes, int, int]] = [
     ("rule.backoff", RULE + "else: {then: {do: retry, backoff: quick}}\n", 9, 47),
     ("rule.delay", RULE + "else: {then: {do: retry, delay: -1}}\n", 9, 45),
     ("rule.jitter", RULE + "else: {then: {do: retry, jitter: some}}\n", 9, 46),
+    ("paginate.shape", TASK + "      paginate: {param: page}\n", 6, 7),
+    ("poll.shape", TASK + "      poll: {until: ctx.x}\n", 6, 7),
     ("backoff.shape", BACKOFF + "1s, policy: {rules: [{else: {then: {do: retry}}}]}}\n", 6, 14),
     ("backoff.kind", BACKOFF + "{rate_limt: 1s, default: 1s}}\n", 6, 24),
     ("backoff.default", BACKOFF + "{rate_limit: 1s}}\n", 6, 14),

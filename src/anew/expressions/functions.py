@@ -1,4 +1,4 @@
-"""The global functions: `rand()`, `now()`, `range(…)` and `dict(…)`."""
+"""The global functions: `rand()`, `now()`, `range(…)` and `dict(…)`, and those of pages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from anew.expressions.arguments import integer_of
 from anew.expressions.costs import AS_IT_GOES, FREE, Priced
 from anew.expressions.evaluation import Evaluation
 from anew.expressions.limits import PARTS_PER_OPERATION
+from anew.expressions.pages import read_page, turn_page
 from anew.expressions.problems import OperationError
 from anew.expressions.signature import Callee, table_of
 from anew.expressions.undefined import UNDEFINED, plain
@@ -49,6 +50,8 @@ FUNCTIONS: dict[str, Callee] = table_of(
         "now": Priced(now, FREE),
         "range": Priced(range_, AS_IT_GOES),
         "dict": Priced(dict_, AS_IT_GOES),
+        "read_page": Priced(read_page, AS_IT_GOES),
+        "turn_page": Priced(turn_page, AS_IT_GOES),
     },
     leading=1,
 )

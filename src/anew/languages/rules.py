@@ -102,6 +102,8 @@ _ERRORS = {
     "rule.budget": "The `budget` word of a retry is unknown.",
     "rule.backoff": "The `backoff` word is unknown.",
     "rule.jitter": "The `jitter` value is unknown.",
+    "paginate.shape": "`paginate` does not say how pages follow each other, or where they end.",
+    "poll.shape": "`poll` does not say what it waits for, or how often it asks.",
     "backoff.shape": "The `backoff` of a task is not a mapping of error kinds, or a row is empty.",
     "backoff.kind": "The `backoff` of a task names a kind of error that does not exist.",
     "rule.multiplier": "A backoff multiplier is not a number above 0.",

@@ -164,12 +164,12 @@ class StepAnalysis(Struct, dict=True):
         inside = [edge for edge in edges if edge.source in group and edge.target in group]
         jumps = self._rounds(group)
         if jumps is not None:
-            # Once through the tasks for each jump; the way out is counted where it leaves.
+            # Once through for each jump, then to the task that leaves, which counts itself.
             each = {label: 0.0 for label in group if isinstance(label, str)}
             for edge in inside:
                 cost = edge.cost.get(sort, ZERO).at_most
                 each[str(edge.source)] = max(each.get(str(edge.source), 0.0), cost)
-            return Bound(jumps * sum(each.values()))
+            return Bound((jumps + 1) * sum(each.values()) - min(each.values()))
         once = max(_for_one(edge, sort) for edge in inside)
         at_most = most * (1.0 if sort.startswith("executions ") else once)
         if is_authors:

@@ -113,8 +113,18 @@ CASE_ACTIONS = ("next", "set", "retry", "result")
 # --- a task --------------------------------------------------------------------------------------
 
 # What a task says besides its inputs.
-TASK_KEYS = frozenset("spec eval retry set set_ctx set_iter desc description".split())
-# Of those, what it writes with every outcome.
+TASK_KEYS = frozenset("spec eval retry paginate poll set set_ctx set_iter desc description".split())
+PAGINATE_KEYS = (
+    "next",
+    *("param", "url", "args"),
+    "items",
+    "into",
+    "sink",
+    "max_pages",
+    "stop_when",
+)
+POLL_KEYS = ("until", "every", "timeout", "fail_when")
+# Of the keys of a task, what it writes with every outcome.
 TASK_SET_KEYS = ("set", "set_ctx", "set_iter")
 TASK_SPEC_KEYS = frozenset(
     "policy timeout jitter backoff pool runs_on exactly_once dependency priority "

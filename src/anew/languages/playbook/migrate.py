@@ -82,6 +82,7 @@ class _Migration:
         self.root = compiled.written
         self.program = program
         self.findings: list[Finding] = []
+        self.strict = compiled.loaded.strict
         self.source = CommentedText(text, find_comments(text, scalars(self.root, with_keys=True)))
         self.emitter = Emitter(self.source)
         self.words = Rewording(_ctx_keys(program))
@@ -105,7 +106,7 @@ class _Migration:
     def _step(self, old: Item, new: Item) -> Item:
         name = step_name(new)
         step = self.program.steps.get(name.text) if name is not None else None
-        if step is None:
+        if step is None or (_has_own_words(old.node) and not self._is_older(old)):
             return old
         try:
             undo = self.program.steps.get(step.compensation or "")
@@ -113,6 +114,12 @@ class _Migration:
         except CannotTranslate as problem:
             self._keep(problem, "step")
             return old
+
+    def _is_older(self, step: Item) -> bool:
+        """Whether anything in a step has a canonical form of its own."""
+        start, end = self.source.offset(step.place), self.source.end_of(step.node)
+        places = (found.place for found in self.strict)
+        return any(start <= self.source.offset(place) < end for place in places)
 
     def _workbook(self, old: Entry, new: Entry, tasks: ListNode) -> Entry:
         try:
@@ -190,6 +197,17 @@ class _Migration:
         lines = self.emitter.block((new for _, new in self.sections), 0)
         end = self.source.end_of(self.root)
         return _Edit(self.root.begin, end, "\n".join(lines))
+
+
+def _has_own_words(node: Node) -> bool:
+    """Whether a step has words that stand for rules or tasks, and are no older form."""
+    match node:
+        case MapNode():
+            return any(e.key in ("paginate", "poll") or _has_own_words(e.node) for e in node)
+        case ListNode():
+            return any(_has_own_words(item.node) for item in node.items)
+        case ScalarNode():
+            return False
 
 
 def _ctx_keys(program: Program) -> frozenset[str]:

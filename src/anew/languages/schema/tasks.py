@@ -35,6 +35,7 @@ from anew.languages.schema.forms import (
     word,
 )
 from anew.languages.schema.inputs import input_shapes, timeout_shape
+from anew.languages.schema.repeating import paginate_shape, poll_shape
 from anew.languages.schema.rules import one_policy, task_set_shapes
 from anew.languages.schema.scalars import FLAG, JITTER, POOL, PRIORITY, SECONDS_ABOVE_0, TEXT
 from anew.program.kind import Kind
@@ -121,6 +122,8 @@ def _task_words() -> Schema:
         "spec": about("The task's policy, its timeout and its pool.", nullable(_any_spec())),
         "eval": ref("eval"),
         "retry": ref("retry"),
+        "paginate": paginate_shape(),
+        "poll": poll_shape(),
         **task_set_shapes(),
         "desc": about("What the task is for.", ANYTHING),
         "description": about("What the task is for.", ANYTHING),

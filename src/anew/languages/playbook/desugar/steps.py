@@ -114,14 +114,28 @@ def _tool(step: _Step, entry: Entry) -> Entry | None:
         return None if entry.key in step.moved else entry
     if isinstance(entry.node, ListNode):
         rows = [labelled_item(step.c, form) for form in step.forms]
+        rows = _with_pages(step, rows)
         return made.renamed(entry, "tool", made.with_items(entry.node, [*rows, *step.saved]))
     if not step.forms:
         return entry
     form = step.forms[0]
     task = task_node(step.c, form)
+    if "paginate" in task:
+        row = made.mapping([made.entry(form.label, task, form.holder)], form.holder)
+        rows = _with_pages(step, [Item(form.holder, row)])
+        return made.renamed(entry, "tool", made.sequence([*rows, *step.saved], form.holder))
     if not step.saved:
         return made.renamed(entry, "tool", task)
     return made.renamed(entry, "tool", _with_saved(step, task))
+
+
+def _with_pages(step: _Step, rows: list[Item]) -> list[Item]:
+    if not any("paginate" in form.fields for form in step.forms):
+        return rows
+    # Few documents have it.
+    from anew.languages.playbook.desugar.paginating import with_pages  # noqa: PLC0415
+
+    return with_pages(step.c, rows)
 
 
 def _spec(step: _Step, entry: Entry) -> Entry | None:

@@ -35,7 +35,7 @@ TIMEOUT_NAMES = ("timeout", "timeout_seconds")
 _TIMEOUT_FORM = "`spec: {timeout: …}`"
 _LABEL_FORM = "If it is the task's label, indent the lines below it."
 # What says something of the task beside its inputs, and stays where it is.
-_KEPT = (*TASK_SET_KEYS, "desc", "description")
+_KEPT = (*TASK_SET_KEYS, "paginate", "desc", "description")
 
 
 def report_unsupported(c: Compilation, entry: Entry, remedy: str) -> None:
@@ -260,4 +260,10 @@ def _policy(c: Compilation, form: TaskForm, spec: MapNode | None) -> Entry | Non
         has_backoff = spec is not None and "backoff" in spec
         found = policy_of_retry(c, retry, jitter, has_backoff=has_backoff)
     check_jitter(c, jitter, found)
+    poll = form.fields.get("poll")
+    if poll is not None:
+        # Few tasks have it.
+        from anew.languages.playbook.desugar.polling import with_poll  # noqa: PLC0415
+
+        found = with_poll(c, found, poll, form.label)
     return found
