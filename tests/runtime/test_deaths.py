@@ -60,6 +60,7 @@ class Mortals:
         self.store = Mortal(database.store, life, after=after)
         self.archive, self.catalog = database.archive, database.catalog
         self.vault, self.artifacts = database.vault, database.artifacts
+        self.guards = database.guards
         self.is_shared, self.clock = database.is_shared, database.clock
         self.notices, self.maintain = database.notices, database.maintain
 

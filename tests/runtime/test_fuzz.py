@@ -77,7 +77,7 @@ class Wavering:
 class WaveringDatabase:
     def __init__(self, database, rng):
         writing = asyncio.Lock()
-        for part in ("store", "archive", "catalog", "vault", "artifacts"):
+        for part in ("store", "archive", "catalog", "vault", "artifacts", "guards"):
             setattr(self, part, Wavering(getattr(database, part), rng, writing))
         self.is_shared, self.clock = database.is_shared, database.clock
         self.notices, self.maintain = database.notices, database.maintain

@@ -38,7 +38,7 @@ class Counting(MemoryStore):
 
 def counting() -> tuple[MemoryDatabase, Counting]:
     database = MemoryDatabase()
-    database.store = store = Counting(database.store._runs, database.notices)
+    database.store = store = Counting(database.store._runs, database.notices, database.guards)
     return database, store
 
 

@@ -16,10 +16,12 @@ from anew.engine.state import RunStatus
 from anew.errors import ConfigError
 from anew.runtime.command_executor import execute
 from anew.runtime.forks import ForkPoint
+from anew.runtime.keys import made_key
 from anew.runtime.programs import read_document
 from anew.store import StoreError
 from anew.stores.memory import MemoryDatabase
 from anew.stores.sqlite import SqliteDatabase
+from anew.surfaces.cli.identity import RunIdentity
 from anew.surfaces.cli.run import start_intent
 from tests.runtime.hold import (
     PARENT,
@@ -289,7 +291,7 @@ def test_both_halves_of_a_wish_for_a_run_have_one_key(tmp_path):
     async def work(world):
         document = read_document(NOOP, str(tmp_path / "test.yaml"))
         for key in (None, "nightly"):
-            wish = start_intent(document, {}, key=key, labels={})
+            wish = start_intent(document, {}, RunIdentity(key or made_key(), {}, None))
             started = await wish.here(world.engine)
             asked = await execute(world.engine, wish.there)
             assert asked == {**started, "is_new": False}

@@ -373,7 +373,7 @@ def test_a_server_of_another_protocol_refuses(tmp_path, monkeypatch):
 
     async def go():
         async with served(MemoryDatabase(), tmp_path) as server:
-            with pytest.raises(ConfigError, match="speaks protocol 4, not 0"):
+            with pytest.raises(ConfigError, match="speaks protocol 5, not 0"):
                 await server.open()
 
     asyncio.run(go())
