@@ -157,6 +157,7 @@ RUNS: tuple[tuple[str, str, Callable[[Bench, str], None]], ...] = (
     ("private", "private.yaml", _run),
     ("signals", "signals.yaml", _signalled),
     ("skipped", "skipped.yaml", _skipped),
+    ("guarded", "guarded.yaml", _run),
     ("branches", "branches.dot", _answered),
     ("silence", "silence.dot", _silent),
 )

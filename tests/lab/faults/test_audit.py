@@ -224,3 +224,47 @@ def test_a_bug_of_the_engine_is_a_finding_and_no_crash(monkeypatch):
 @pytest.mark.parametrize("name", INVARIANTS)
 def test_every_invariant_says_what_it_means(name):
     assert MEANINGS[name]
+
+
+COOLED = """
+executor: {spec: {dependencies: {api: {cooldown: true}}}}
+workflow:
+  - step: fetch
+    tool:
+      - call:
+          kind: http
+          url: http://api/x
+          spec:
+            dependency: api
+            policy: {rules: [{when: "{{ outcome.error }}", then: {do: retry, attempts: 2, delay: 1, honor_retry_after: true}}]}
+"""
+BUSY = {
+    "outcomes": {
+        "call": [
+            {
+                "error": {"kind": "rate_limit"},
+                "http": {"status": 429, "headers": {"retry-after": "5"}},
+                "times": 3,
+            },
+            {"result": 1},
+        ]
+    }
+}
+
+
+def test_attempts_that_end_in_a_wait_of_all_calls_cost_none_and_need_one_who_asked(monkeypatch):
+    script = BUSY
+    assert broken(played(COOLED, script, faults={}, runs=20)) == set()
+
+    def decide(program, state, boundary, moment):
+        made = really(program, state, boundary, moment)
+        events = [
+            replace(event, retry_after_seconds=None)
+            if isinstance(event, e.TaskRetryScheduled)
+            else event
+            for event in made.events
+        ]
+        return replace(made, events=events)
+
+    monkeypatch.setattr(world, "decide", decide)
+    assert "attempts" in broken(played(COOLED, script, faults={}, runs=20))

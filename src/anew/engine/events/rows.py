@@ -9,13 +9,14 @@ from anew.engine.moments import moment_text
 from anew.values import Object
 
 _PLACE = frozenset(Fact.__struct_fields__)
-_MOMENTS = ("not_before", "deadline", "until")
+# What of an event is a moment, besides its own; whoever reads rows back turns them into numbers.
+MOMENTS = ("not_before", "deadline", "until")
 
 
 def to_row(event: Fact) -> Object:
     """The event as every surface shows it: its place, and the rest under `data`."""
     data = {k: v for k, v in to_builtins(event).items() if k not in _PLACE}
-    for key in _MOMENTS:
+    for key in MOMENTS:
         if data.get(key) is not None:
             data[key] = moment_text(data[key])
     return row_of(event, event.name, data)

@@ -7,6 +7,7 @@ the log gives the state, and that replaying it gives the log.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
@@ -130,19 +131,28 @@ def _in_order(found: Evidence) -> Iterator[str]:
     "attempts", "no visit of a task has more attempts than its rule allows, lost workers apart"
 )
 def _attempts(found: Evidence) -> Iterator[str]:
-    """No retry is scheduled once the rule's attempts are spent; lost workers do not count."""
+    """No retry is scheduled once the rule's attempts are spent.
+
+    Lost workers do not count, nor attempts that end in a wait of all calls to a dependency.
+    """
     outcomes: dict[StepRunKey, int] = {}
+    cooled: Counter[StepRunKey] = Counter()
     for event in found.log:
         if isinstance(event, e.TaskStarted) and event.attempt == 1:
-            outcomes[key_of(event)] = 0
+            outcomes[key_of(event)] = cooled[key_of(event)] = 0
         elif isinstance(event, e.TaskProcessed):
             outcomes[key_of(event)] = outcomes.get(key_of(event), 0) + 1
+        elif isinstance(event, e.TaskRetryScheduled) and event.cools:
+            cooled[key_of(event)] += 1
+            if event.retry_after_seconds is None:
+                yield f"{_named(event)} counts no attempt, and nobody asked to wait"
         elif isinstance(event, e.TaskRetryScheduled):
             limit, is_shared = _limit(found.program, event)
-            spent = event.count if is_shared else outcomes.get(key_of(event), 0)
+            free = cooled[key_of(event)]
+            spent = event.count if is_shared else outcomes.get(key_of(event), 0) - free
             if spent is None or spent >= limit:
                 yield f"{_named(event)} retries after {spent} executions of {limit}"
-            if event.attempt is not None and not is_shared and event.attempt > limit:
+            if event.attempt is not None and not is_shared and event.attempt - free > limit:
                 yield f"{_named(event)} is attempt {event.attempt} of {limit}"
 
 

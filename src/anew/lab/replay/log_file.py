@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from anew.engine.events import EVENTS, Event
+from anew.engine.events.rows import MOMENTS
 from anew.errors import ConfigError
 from anew.values import Value
 from anew.weight import VALUE_DEPTH_MAX
@@ -18,7 +19,6 @@ from anew.weight import VALUE_DEPTH_MAX
 # No value of a log is deeper; a row has a few levels of its own.
 ROW_DEPTH_MAX = VALUE_DEPTH_MAX + 20
 _PLACE = ("seq", "step", "visit", "iteration", "task", "attempt")
-_MOMENTS = ("not_before", "deadline")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 # Whatever a row that nobody wrote can lead to.
@@ -54,7 +54,7 @@ def event_of(row: Value) -> Event:
     if name not in EVENTS:
         raise ValueError(f"there is no event {name!r}")
     data = {
-        key: _nanoseconds(value) if key in _MOMENTS and value is not None else value
+        key: _nanoseconds(value) if key in MOMENTS and value is not None else value
         for key, value in row["data"].items()
     }
     place = {key: row[key] for key in _PLACE if row.get(key) is not None}
