@@ -164,11 +164,20 @@ def _retries(given: AnalysisInput, found: list[DirectiveMatch]) -> list[_Retries
     return [
         _Retries(
             retry,
-            inf if (known := attempts_known(retry.attempts, given.workload)) is None else known,
+            _attempts_of(given, retry),
             seconds_known(retry.max_elapsed, given.workload),
         )
         for retry in seen
     ]
+
+
+def _attempts_of(given: AnalysisInput, retry: Retry) -> float:
+    """Endless where a run has to tell, or where a wait of all calls may cost no attempt."""
+    cools = any(rule.cooldown for rule in given.program.dependencies)
+    if cools and any(backoff.honor_retry_after for backoff in retry.backoffs):
+        return inf
+    known = attempts_known(retry.attempts, given.workload)
+    return inf if known is None else known
 
 
 class _Executed(Struct, frozen=True):

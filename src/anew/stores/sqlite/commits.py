@@ -25,9 +25,9 @@ from anew.store import (
     StoredEvent,
     StoreError,
 )
-from anew.stores.refusals import lost_lease, unexpected_version
+from anew.stores.refusals import lost_lease, stale_guard, unexpected_version
 from anew.stores.sql.dialect import NO_ITERATION
-from anew.stores.sqlite.guards import write_guards
+from anew.stores.sqlite.guards import write_guard_of_holder, write_guards
 
 JobKey: TypeAlias = tuple[int, str, int, int]
 # Status, end and error of a run.
@@ -130,13 +130,15 @@ def write_commit(connection: apsw.Connection, commit: PackedCommit) -> None:
     """All of it, inside the transaction of the caller; or a refusal, and nothing written."""
     # One cursor for all of it: to make one takes as long as a small statement.
     db = connection.cursor()
-    # Whoever changes guards is found to hold its lease before: a refusal must leave no trace.
-    is_handed_over = _goes_on(commit) and not commit.guards
-    known = _known(db, commit, checks_lease=not is_handed_over)
+    is_handed_over = _goes_on(commit)
+    # A refusal leaves no trace: whoever changes guards is found to hold its lease before, or by
+    # the very statement that changes one.
+    checks_lease = not is_handed_over or len(commit.guards) > 1
+    known = _known(db, commit, checks_lease=checks_lease)
     if known is None:
         return
     if commit.guards:
-        write_guards(db, commit.guards)
+        _write_guards(db, commit, holds_lease=checks_lease)
     jobs: Sequence[NewJob] = commit.jobs
     if is_handed_over:
         _hand_over(db, commit)
@@ -144,6 +146,18 @@ def write_commit(connection: apsw.Connection, commit: PackedCommit) -> None:
     _write_run(db, commit, known)
     _write_log(db, commit, known.log)
     _write_jobs(db, commit, jobs, is_answered=is_handed_over)
+
+
+def _write_guards(db: apsw.Cursor, commit: PackedCommit, *, holds_lease: bool) -> None:
+    lease = commit.lease
+    if holds_lease or lease is None:
+        write_guards(db, commit.guards)
+        return
+    key = job_key(lease.job.run, lease.job.key)
+    if not write_guard_of_holder(db, commit.guards[0], (*key, lease.token)):
+        if not is_held(db, lease):
+            raise lost_lease(lease)
+        raise stale_guard(commit.guards[0].scope)
 
 
 def _goes_on(commit: PackedCommit) -> bool:

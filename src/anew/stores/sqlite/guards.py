@@ -1,4 +1,4 @@
-"""Changes states of guards inside the transaction of the commit that was decided from them."""
+"""Changes the states of guards inside the transaction of the commit that was decided from them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,17 @@ from anew.stores.refusals import stale_guard
 _TOKEN = "SELECT token FROM guards WHERE scope = ?"
 _ADD = "INSERT INTO guards (scope, token, state) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _CHANGE = "UPDATE guards SET token = ?, state = ? WHERE scope = ? AND token = ?"
+_IS_HELD = """EXISTS (
+    SELECT 1 FROM jobs
+    WHERE is_leased = 1 AND run = ? AND step = ? AND visit = ? AND iteration = ? AND jobs.token = ?
+)"""
+_CHANGE_HELD = f"{_CHANGE} AND {_IS_HELD}"
+_ADD_HELD = f"""
+INSERT INTO guards (scope, token, state) SELECT ?, ?, ? WHERE {_IS_HELD} ON CONFLICT DO NOTHING
+"""
+_SAME_HELD = f"""
+SELECT (SELECT token FROM guards WHERE scope = ?) IS ? AND {_IS_HELD}
+"""
 
 
 def write_guards(db: apsw.Cursor, writes: Sequence[GuardWrite]) -> None:
@@ -24,6 +35,18 @@ def write_guards(db: apsw.Cursor, writes: Sequence[GuardWrite]) -> None:
     for write in writes:
         if write.token is not None:
             _write(db, write)
+
+
+def write_guard_of_holder(db: apsw.Cursor, write: GuardWrite, lease: tuple[object, ...]) -> bool:
+    """One state, if it is as it was and the lease (its job and token) is held; False if not."""
+    if write.token is None:
+        return bool(db.execute(_SAME_HELD, (write.scope, write.expected, *lease)).get)
+    state = (write.token, write.state)
+    if write.expected is None:
+        db.execute(_ADD_HELD, (write.scope, *state, *lease))
+    else:
+        db.execute(_CHANGE_HELD, (*state, write.scope, write.expected, *lease))
+    return db.connection.changes() > 0
 
 
 def _write(db: apsw.Cursor, write: GuardWrite) -> None:
