@@ -57,7 +57,6 @@ from anew.engine.tokens import (
 from anew.errors import EngineBug
 
 ENTRY_TOKEN = 1
-_GUARDED = (e.TaskHeld, e.TaskStarted)
 
 # By an arc, or as a fallback: a step that is tried again by way of another is not about a failure.
 _DEALS_WITH_FAILURES = (None, RouteReason.FALLBACK)
@@ -82,7 +81,9 @@ def evolve(state: RunState, event: e.Event) -> RunState:
         raise EngineBug(
             f"{event.name} (seq {event.seq}) names {error}, which is unknown"
         ) from error
-    if state.guarded or type(event) in _GUARDED:
+    # Without a call of its own: nearly every event is of a call that no guard knows.
+    is_guarded = type(event) is e.TaskStarted and event.dependency is not None
+    if is_guarded or state.guarded or type(event) is e.TaskHeld:
         note_guarded(state, event)
     if state.asking and status is RunStatus.RUNNING and _only_others_move_it(state):
         status = RunStatus.WAITING

@@ -55,10 +55,10 @@ def call_id(state: RunState, key: StepRunKey) -> CallId:
 
 
 def tell_end(
-    guards: CallGuards | None, state: RunState, run: StepRun, outcome: Outcome, now: int
+    guards: CallGuards, state: RunState, run: StepRun, outcome: Outcome, now: int
 ) -> CallEnded | None:
     """Tell the guards what a call came to; None for one that is under none."""
-    if guards is None or not run.scopes or run.dependency is None:
+    if not run.scopes or run.dependency is None:
         return None
     kind = outcome.error["kind"] if outcome.error else None
     wait = retry_after_seconds(outcome.error, outcome.helpers, now) if kind in _COOLING else None

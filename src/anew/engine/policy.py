@@ -62,8 +62,9 @@ class Settled(Struct, frozen=True):
 
 def apply_policy(recorder: Recorder, run: StepRun, task: Task, outcome: Outcome) -> None:
     """Write what the policy decides: `task.processed`, and the sequel of a retry."""
-    moment = recorder.moment
-    ended = tell_end(moment.guards, recorder.state, run, outcome, moment.now)
+    guards, ended = recorder.moment.guards, None
+    if guards is not None:
+        ended = tell_end(guards, recorder.state, run, outcome, recorder.moment.now)
     _Judgement(recorder, run, task, outcome, ended).write()
 
 

@@ -236,13 +236,12 @@ class World:
                 else:
                     todo.append(taken)
                     self._deliver_again(taken)
-            todo.extend(self._called())
+            if self._guards is not None and self._guards.woken:
+                todo.extend(self._called(self._guards))
 
-    def _called(self) -> list[Due]:
-        """Held calls that may begin now, or can learn when."""
-        if self._guards is None:
-            return []
-        called, self._guards.woken = self._guards.woken, []
+    def _called(self, guards: Guards) -> list[Due]:
+        """Held calls that may start now, or can learn when."""
+        called, guards.woken = guards.woken, []
         return [
             Due(StepRunKey(one.step, one.visit, one.iteration))
             for one in called
