@@ -24,6 +24,8 @@ from anew.engine.state import RunState, StepRunStatus
 
 MOVES_MAX = 400
 FRESH = (StepRunStatus.SCHEDULED, StepRunStatus.READY)
+# For the moment of a retry, or of a jump that waits.
+WAITING = (StepRunStatus.DELAYED, StepRunStatus.DECIDED)
 DOWN = {"kind": "server_error", "message": "503"}
 
 
@@ -75,7 +77,7 @@ class Drive:
 
     def is_due(self, run):
         """Whether it waits for no later moment. A delay of nothing is over when it begins."""
-        return run.status is not StepRunStatus.DELAYED or (run.resume_at or 0) <= self.now
+        return run.status not in WAITING or (run.resume_at or 0) <= self.now
 
 
 def driven(program, workload=None, *, seed=0, moves=MOVES_MAX):
