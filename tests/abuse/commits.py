@@ -122,12 +122,14 @@ DATA: dict[str, str] = dict.fromkeys(e.EVENTS, '{"step":"first","visit":1}') | {
     "run.requested": '{"run":"1","program":"p","digest":"d","workload":{}}',
     "run.started": '{"entry":"first"}',
     "run.failed": '{"error":{"kind":"x","message":"y"}}',
+    "run.compensating": '{"count":1}',
     "step.scheduled": '{"tokens":[1],"args":{}}',
     "step.refused": '{"token":1}',
     "step.failed": '{"error":{},"handled":false}',
     "step.skipped": '{"reason":"x"}',
     "step.redelivered": '{"delivery":2}',
     "task.started": '{"task_visit":1}',
+    "task.held": '{"guard":"rate","dependency":"api","reason":"x","scope":"api"}',
     "task.processed": f'{{"outcome":{_OUTCOME},"directive":"continue"}}',
     "task.retry_scheduled": (
         '{"rule":1,"backoff":"none","base_seconds":1,"jitter":"none","draw":null,'

@@ -291,7 +291,8 @@ def test_both_halves_of_a_wish_for_a_run_have_one_key(tmp_path):
     async def work(world):
         document = read_document(NOOP, str(tmp_path / "test.yaml"))
         for key in (None, "nightly"):
-            wish = start_intent(document, {}, RunIdentity(key or made_key(), {}, None))
+            identity = RunIdentity(key or made_key(), {}, None)
+            wish = start_intent(document, {}, identity, has_preflight=False)
             started = await wish.here(world.engine)
             asked = await execute(world.engine, wish.there)
             assert asked == {**started, "is_new": False}
