@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from anew.engine.moments import LAST_MOMENT, NANOSECONDS
 from anew.engine.outcome import Outcome, retry_after_seconds
 from anew.guards.changing import CallEnd
 from anew.guards.keeper import CallRequest, CallStart, Held, RetryCost
 from anew.guards.state import CallId
-from anew.program.guards import NANOSECONDS, Governing
+from anew.program.guards import Governing
 
 if TYPE_CHECKING:
     from anew.engine.state import RunState, StepRun, StepRunKey
@@ -68,8 +69,13 @@ def tell_end(
         began_at=run.started_at,
         is_first=run.attempt == 1,
         took=run.took,
-        cools_until=None if wait is None else now + round(wait * NANOSECONDS),
+        cools_until=None if wait is None else _after(now, wait),
     )
     guards.ended(run.dependency, run.scopes, call_id(state, run.key), ended, now)
     cools = wait is not None and guards.cools(run.dependency)
     return CallEnded(run.dependency, kind == "rate_limit", cools)
+
+
+def _after(now: int, seconds: float) -> int:
+    """As far as a store can keep a moment: the other side may say anything."""
+    return now + min(round(min(seconds, LAST_MOMENT) * NANOSECONDS), LAST_MOMENT - now)

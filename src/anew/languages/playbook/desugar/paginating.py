@@ -109,7 +109,8 @@ def _reading(pages: _Pages, task: MapNode) -> MapNode:
     cursor, start = f"iter.{pages.state}.at", made.scalar(1, pages.place) if counted else None
     asked, key = f"{cursor} is defined", None
     first: Node | None = None
-    if "url" in pages.node and pages.node.entries["url"].node.text != "false":  # type: ignore[union-attr]
+    url = pages.node.get("url")
+    if url is not None and getattr(url.node, "text", "") != "false":
         first = entries["url"].node if "url" in entries else None
         entries["url"] = made.entry("url", either(cursor, asked, first, pages.place), pages.place)
     for holder, name in (("params", pages.word("param")), ("args", pages.word("args"))):
